@@ -1,0 +1,32 @@
+# Two commands set everything up by themselves: `make train` and `make test`.
+PYTHON ?= python3
+SEED ?= 0
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: train test prove bench clean
+
+train: $(READY)
+	$(BIN)/oakemu-rl train acorns --seed $(SEED)
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+prove: $(READY)
+	$(BIN)/pytest -m prove -s --timeout 3600
+
+bench: $(READY)
+	$(BIN)/python examples/benchmarks/emulator_speed.py
+	$(BIN)/python examples/benchmarks/ppo_update_speed.py
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""OakEmu-RL: trains agents on games in an emulator, and on any discrete-action Gymnasium environment."""
