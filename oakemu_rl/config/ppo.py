@@ -55,7 +55,7 @@ class OptimisationOptions:
 class LossOptions:
     """The terms of the PPO loss."""
 
-    clip_range: Schedule = attrs.field(default=constant(0.2), validator=schedule())
+    clip_range: float = attrs.field(default=0.2, validator=number(above=0.0))
     """Bound on the change of the probability ratio."""
     value_clip_range: float | None = attrs.field(default=None, validator=optional(number(above=0.0)))
     """Bound on the change of a value, in units of the return; none leaves values unclipped."""
