@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from oakemu_rl.config.validators import each, number, one_of, optional, schedule
+from oakemu_rl.config.validators import as_schedule, each, number, one_of, optional, schedule
 from oakemu_rl.core.schedules import Schedule, constant
 
 Argument = bool | int | float | str
@@ -51,7 +51,7 @@ class ModelOptions:
 
 @attrs.frozen(kw_only=True)
 class EvaluationOptions:
-    """How the agent is tested, always from the true start and on environments of the tester's own."""
+    """How the agent is tested: from the true start, on environments of the tester's own."""
 
     every_steps: int = attrs.field(default=25_000, validator=number(least=1))
     episodes: int = attrs.field(default=10, validator=number(least=1))
@@ -91,7 +91,7 @@ class RunOptions:
     total_steps: int = attrs.field(default=1_000_000, validator=number(least=1))
     seed: int = attrs.field(default=0, validator=number(least=0, most=2**31 - 1))
     mode: str = attrs.field(default="threads", validator=one_of("threads", "lockstep"))
-    """threads: actor, learner and tester overlap; lockstep: one thread, the same bits for the same seed."""
+    """threads: actor, learner and tester overlap; lockstep: one thread, equal seeds, equal bits."""
     device: str = "auto"
     """cpu, cuda, cuda:1, mps, or auto for the best that is there."""
     torch_threads: int = attrs.field(default=0, validator=number(least=0))
@@ -106,7 +106,9 @@ class RunOptions:
 class CloningOptions:
     """Behaviour cloning beside or before PPO."""
 
-    weight: Schedule = attrs.field(default=constant(0.0), validator=schedule())
+    weight: Schedule = attrs.field(
+        default=constant(0.0), converter=as_schedule, validator=schedule()
+    )
     """Weight of the cloning loss while training."""
     bootstrap_weight: float = attrs.field(default=1.0, validator=number(least=0.0))
     """Weight of the cloning loss in the bootstrap phase."""

@@ -11,7 +11,7 @@ from oakemu_rl.config.options import (
     ModelOptions,
     RunOptions,
 )
-from oakemu_rl.config.validators import number, one_of, optional, schedule
+from oakemu_rl.config.validators import as_schedule, number, one_of, optional, schedule
 from oakemu_rl.core.schedules import Schedule, constant
 
 
@@ -26,14 +26,16 @@ class RolloutOptions:
     gae_lambda: float = attrs.field(default=0.95, validator=number(least=0.0, most=1.0))
     """Decay of generalised advantage estimation."""
     max_staleness: int = attrs.field(default=2, validator=number(least=0))
-    """Published versions that a rollout's policy may lie behind; an older rollout is dropped and counted."""
+    """Published versions a rollout's policy may lie behind; an older one is dropped and counted."""
 
 
 @attrs.frozen(kw_only=True)
 class OptimisationOptions:
     """How weights move."""
 
-    learning_rate: Schedule = attrs.field(default=constant(3e-4), validator=schedule())
+    learning_rate: Schedule = attrs.field(
+        default=constant(3e-4), converter=as_schedule, validator=schedule()
+    )
     ppo_epochs: int = attrs.field(default=4, validator=number(least=1))
     """Passes over one on-policy rollout."""
     minibatch_size: int = attrs.field(default=256, validator=number(least=1))
@@ -48,7 +50,7 @@ class OptimisationOptions:
     )
     """Type of the forward pass; float16 uses a gradient scaler."""
     max_bad_updates: int = attrs.field(default=10, validator=number(least=1))
-    """Updates in a row that may be skipped for a loss or gradient that is not finite, before the run stops."""
+    """Updates in a row skipped for a loss or gradient that is not finite, before the run stops."""
 
 
 @attrs.frozen(kw_only=True)
@@ -57,11 +59,17 @@ class LossOptions:
 
     clip_range: float = attrs.field(default=0.2, validator=number(above=0.0))
     """Bound on the change of the probability ratio."""
-    value_clip_range: float | None = attrs.field(default=None, validator=optional(number(above=0.0)))
+    value_clip_range: float | None = attrs.field(
+        default=None, validator=optional(number(above=0.0))
+    )
     """Bound on the change of a value, in units of the return; none leaves values unclipped."""
     policy_weight: float = attrs.field(default=1.0, validator=number(least=0.0))
-    value_weight: Schedule = attrs.field(default=constant(0.5), validator=schedule())
-    entropy_weight: Schedule = attrs.field(default=constant(0.0), validator=schedule())
+    value_weight: Schedule = attrs.field(
+        default=constant(0.5), converter=as_schedule, validator=schedule()
+    )
+    entropy_weight: Schedule = attrs.field(
+        default=constant(0.0), converter=as_schedule, validator=schedule()
+    )
 
 
 @attrs.frozen(kw_only=True)

@@ -1,47 +1,81 @@
-"""Validators of option records. Each message says what came and what is allowed; the loader adds the path."""
+"""Validators of option records. Each message says what came and what is allowed."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
-from oakemu_rl.core.schedules import Schedule
+from oakemu_rl.core.schedules import Schedule, constant
 
 Validator = Callable[[Any, Any, Any], None]
 
 
-def number(*, above: float | None = None, least: float | None = None, most: float | None = None) -> Validator:
-    """A finite number in a range; `above` excludes its bound, `least` and `most` include theirs."""
-    bounds = [f"above {above}" if above is not None else "", f"at least {least}" if least is not None else ""]
-    bounds.append(f"at most {most}" if most is not None else "")
-    allowed = "a finite number" + "".join(f", {bound}" for bound in bounds if bound)
+class InvalidValueError(ValueError):
+    """A field's value, or the item `index` of it, is out of its range.
 
-    def check(_instance: Any, _attribute: Any, value: Any) -> None:
+    The text is `field: problem`; a loader that knows the whole path takes the parts.
+    """
+
+    def __init__(self, field: str, problem: str, *, index: int | None = None) -> None:
+        super().__init__(f"{field}{'' if index is None else f'[{index}]'}: {problem}")
+        self.field = field
+        self.problem = problem
+        self.index = index
+
+
+def number(
+    *, above: float | None = None, least: float | None = None, most: float | None = None
+) -> Validator:
+    """A finite number in a range; `above` excludes its bound, `least` and `most` include theirs.
+
+    On a field of type int, or int and None, the number must be a whole one.
+    """
+    bounds = {"above": above, "at least": least, "at most": most}
+    within = "".join(f", {name} {bound}" for name, bound in bounds.items() if bound is not None)
+
+    def check(_instance: Any, attribute: Any, value: Any) -> None:
+        kind = "an integer" if _is_whole(attribute.type) else "a finite number"
         if (
-            not math.isfinite(value)
+            isinstance(value, bool)
+            or not isinstance(value, int if kind == "an integer" else (int, float))
+            or not math.isfinite(value)
             or (above is not None and value <= above)
             or (least is not None and value < least)
             or (most is not None and value > most)
         ):
-            raise ValueError(f"got {value!r}, allowed is {allowed}")
+            raise InvalidValueError(attribute.name, f"got {value!r}, allowed is {kind}{within}")
 
     return check
+
+
+def _is_whole(wanted: Any) -> bool:
+    return wanted is int or wanted in (int | None, tuple[int, ...])
 
 
 def one_of(*choices: str) -> Validator:
     """One of the names in `choices`."""
 
-    def check(_instance: Any, _attribute: Any, value: Any) -> None:
+    def check(_instance: Any, attribute: Any, value: Any) -> None:
         if value not in choices:
-            raise ValueError(f"got {value!r}, allowed is one of {', '.join(choices)}")
+            problem = f"got {value!r}, allowed is one of {', '.join(choices)}"
+            raise InvalidValueError(attribute.name, problem)
 
     return check
 
 
-def schedule(*, least: float = 0.0, most: float | None = None) -> Validator:
-    """A schedule whose every value lies in the range."""
-    within = number(least=least, most=most)
+def as_schedule(value: Schedule | float) -> Schedule:
+    """A number stands for the schedule that is constant at it; other values stay as they are."""
+    return constant(value) if type(value) in (int, float) else value  # type: ignore[arg-type,return-value]
 
-    def check(instance: Any, attribute: Any, value: Schedule) -> None:
+
+def schedule(*, least: float = 0.0) -> Validator:
+    """A schedule whose every value is at least `least`."""
+    within = number(least=least)
+
+    def check(instance: Any, attribute: Any, value: Any) -> None:
+        if not isinstance(value, Schedule):
+            raise InvalidValueError(
+                attribute.name, f"got {value!r}, allowed is a number or a Schedule"
+            )
         for bound in value.bounds():
             within(instance, attribute, bound)
 
@@ -49,11 +83,16 @@ def schedule(*, least: float = 0.0, most: float | None = None) -> Validator:
 
 
 def each(validator: Validator) -> Validator:
-    """Every item of a sequence satisfies `validator`."""
+    """A tuple, every item of which satisfies `validator`."""
 
     def check(instance: Any, attribute: Any, value: Any) -> None:
-        for item in value:
-            validator(instance, attribute, item)
+        if not isinstance(value, tuple):
+            raise InvalidValueError(attribute.name, f"got {value!r}, allowed is a tuple")
+        for index, item in enumerate(value):
+            try:
+                validator(instance, attribute, item)
+            except InvalidValueError as error:
+                raise InvalidValueError(error.field, error.problem, index=index) from None
 
     return check
 
