@@ -1,0 +1,58 @@
+"""The names of metrics. Those that stable-baselines3 has too keep its spelling.
+
+A name is `group/what`. Names only: who measures, and when, is decided where the number is made.
+"""
+
+from typing import Final
+
+ENV_STEPS: Final = "env_steps"
+"""The key under which every record carries its environment step; no metric may take it."""
+
+# Episodes of the actor, over the late ones.
+EPISODE_RETURN_MEAN: Final = "rollout/ep_rew_mean"
+EPISODE_LENGTH_MEAN: Final = "rollout/ep_len_mean"
+SUCCESS_RATE: Final = "rollout/success_rate"
+STALENESS: Final = "rollout/staleness"
+"""Versions that the rollout's policy lay behind the newest when it was consumed."""
+DROPPED_ROLLOUTS: Final = "rollout/dropped_rollouts"
+"""Rollouts left out so far because they were too stale."""
+
+# The tester's episodes.
+EVALUATION_RETURN_MEAN: Final = "eval/mean_reward"
+EVALUATION_RETURN_ERROR: Final = "eval/standard_error"
+EVALUATION_LENGTH_MEAN: Final = "eval/mean_ep_length"
+EVALUATION_SUCCESS_RATE: Final = "eval/success_rate"
+
+# Updates of the weights, means over the updates since the last record unless said otherwise.
+LOSS: Final = "train/loss"
+POLICY_LOSS: Final = "train/policy_gradient_loss"
+VALUE_LOSS: Final = "train/value_loss"
+ENTROPY_LOSS: Final = "train/entropy_loss"
+"""The negated entropy, in nats, as stable-baselines3 has it."""
+BEHAVIOUR_CLONING_LOSS: Final = "train/behaviour_cloning_loss"
+BEHAVIOUR_CLONING_ACCURACY: Final = "train/behaviour_cloning_accuracy"
+APPROX_KL: Final = "train/approx_kl"
+CLIP_FRACTION: Final = "train/clip_fraction"
+CLIP_RANGE: Final = "train/clip_range"
+EXPLAINED_VARIANCE: Final = "train/explained_variance"
+GRADIENT_NORM: Final = "train/gradient_norm"
+"""Norm of the gradient before clipping."""
+LEARNING_RATE: Final = "train/learning_rate"
+UPDATES: Final = "train/n_updates"
+"""Optimizer steps taken so far."""
+SKIPPED_UPDATES: Final = "train/skipped_updates"
+"""Optimizer steps left out so far because the loss or the gradient was not finite."""
+SCALER_BACKOFFS: Final = "train/scaler_backoffs"
+"""Optimizer steps left out so far because the gradient scaler lowered its scale."""
+
+# The run as a whole.
+FPS: Final = "time/fps"
+"""Environment steps per second."""
+ITERATIONS: Final = "time/iterations"
+"""Rollouts consumed so far."""
+TIME_ELAPSED: Final = "time/time_elapsed"
+"""Seconds since the start."""
+TOTAL_TIMESTEPS: Final = "time/total_timesteps"
+"""Environment steps so far."""
+CHECKPOINT_SECONDS: Final = "time/checkpoint_seconds"
+"""Seconds for which the last checkpoint held training up."""
