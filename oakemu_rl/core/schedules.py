@@ -124,8 +124,8 @@ class Schedule:
         for index, section in enumerate(self.sections[:-1]):
             if section.curve is Curve.CONSTANT:
                 raise ValueError(
-                    f"sections[{index}]: got the constant {section.start}, which has no end, before "
-                    f"another section; to hold it for a time, use a linear section from "
+                    f"sections[{index}]: got the constant {section.start}, which has no end, "
+                    f"before another section; to hold it for a time, use a linear section from "
                     f"{section.start} to {section.start}"
                 )
 
