@@ -1,0 +1,48 @@
+"""Layers with orthogonal weights from the caller's generator.
+
+Torch's global generator is never touched. Here lives how a layer is made and initialised. What is
+built from layers is in the trunk's modules.
+"""
+
+import math
+
+import torch
+from torch import nn
+
+HIDDEN_GAIN = math.sqrt(2.0)
+UNFILLED = "meta"
+"""Device on which torch's own initialisation, which draws global random numbers, does nothing."""
+
+
+def linear(inputs: int, outputs: int, *, gain: float, generator: torch.Generator) -> nn.Linear:
+    """A fully connected layer: orthogonal weights times `gain`, zero bias (Saxe et al., 2014)."""
+    layer = nn.Linear(inputs, outputs, device=UNFILLED).to_empty(device="cpu")
+    _initialise(layer.weight, layer.bias, gain=gain, generator=generator)
+    return layer
+
+
+def convolution(
+    inputs: int,
+    outputs: int,
+    *,
+    kernel: int,
+    stride: int = 1,
+    padding: tuple[int, int] = (0, 0),
+    generator: torch.Generator,
+) -> nn.Conv2d:
+    """A convolution in channels-last layout: orthogonal weights times sqrt(2), zero bias."""
+    layer = nn.Conv2d(
+        inputs, outputs, kernel_size=kernel, stride=stride, padding=padding, device=UNFILLED
+    ).to_empty(device="cpu")
+    _initialise(layer.weight, layer.bias, gain=HIDDEN_GAIN, generator=generator)
+    # The layout that CPU and GPU kernels run fastest in; loading a state keeps it.
+    layer.weight = nn.Parameter(layer.weight.detach().contiguous(memory_format=torch.channels_last))
+    return layer
+
+
+def _initialise(
+    weight: torch.Tensor, bias: torch.Tensor | None, *, gain: float, generator: torch.Generator
+) -> None:
+    assert bias is not None
+    nn.init.orthogonal_(weight, gain=gain, generator=generator)
+    nn.init.zeros_(bias)
