@@ -1,1 +1,194 @@
-"""The functional core: pure functions over immutable records."""
+"""The functional core: pure functions over immutable records.
+
+Nothing here holds a thread, lock, clock, file, logger, global random state, module or optimizer. A
+name is imported when it is first asked for, so that the package itself costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from oakemu_rl._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from oakemu_rl.core.advantages import Advantages as Advantages
+    from oakemu_rl.core.advantages import generalized_advantages as generalized_advantages
+    from oakemu_rl.core.advantages import normalize_advantages as normalize_advantages
+    from oakemu_rl.core.behaviour_cloning import (
+        behaviour_cloning_accuracy as behaviour_cloning_accuracy,
+    )
+    from oakemu_rl.core.behaviour_cloning import behaviour_cloning_loss as behaviour_cloning_loss
+    from oakemu_rl.core.cadence import checkpoint_due as checkpoint_due
+    from oakemu_rl.core.cadence import is_stale as is_stale
+    from oakemu_rl.core.cadence import rollouts_needed as rollouts_needed
+    from oakemu_rl.core.errors import CheckpointError as CheckpointError
+    from oakemu_rl.core.errors import ConfigurationError as ConfigurationError
+    from oakemu_rl.core.errors import DivergenceError as DivergenceError
+    from oakemu_rl.core.errors import EmulatorError as EmulatorError
+    from oakemu_rl.core.errors import EnvironmentFaultError as EnvironmentFaultError
+    from oakemu_rl.core.errors import GameError as GameError
+    from oakemu_rl.core.errors import MissingExtraError as MissingExtraError
+    from oakemu_rl.core.errors import OakEmuError as OakEmuError
+    from oakemu_rl.core.errors import RunFolderError as RunFolderError
+    from oakemu_rl.core.errors import StorageError as StorageError
+    from oakemu_rl.core.errors import UnsupportedEnvironmentError as UnsupportedEnvironmentError
+    from oakemu_rl.core.errors import UserError as UserError
+    from oakemu_rl.core.errors import WorkerError as WorkerError
+    from oakemu_rl.core.handshake import TRANSITIONS as TRANSITIONS
+    from oakemu_rl.core.handshake import IllegalTransitionError as IllegalTransitionError
+    from oakemu_rl.core.handshake import SlotPhase as SlotPhase
+    from oakemu_rl.core.handshake import SlotSignal as SlotSignal
+    from oakemu_rl.core.handshake import advance as advance
+    from oakemu_rl.core.masks import NoLegalActionError as NoLegalActionError
+    from oakemu_rl.core.masks import action_log_probs as action_log_probs
+    from oakemu_rl.core.masks import check_masks as check_masks
+    from oakemu_rl.core.masks import combine_masks as combine_masks
+    from oakemu_rl.core.masks import greedy_actions as greedy_actions
+    from oakemu_rl.core.masks import masked_entropy as masked_entropy
+    from oakemu_rl.core.masks import masked_log_probs as masked_log_probs
+    from oakemu_rl.core.masks import sample_actions as sample_actions
+    from oakemu_rl.core.minibatches import BehaviorCloningMinibatch as BehaviorCloningMinibatch
+    from oakemu_rl.core.minibatches import PPOLearnerRuntimeState as PPOLearnerRuntimeState
+    from oakemu_rl.core.minibatches import PPOMinibatchMetrics as PPOMinibatchMetrics
+    from oakemu_rl.core.minibatches import RolloutMinibatch as RolloutMinibatch
+    from oakemu_rl.core.minibatches import SkipCause as SkipCause
+    from oakemu_rl.core.observations import ActionSpec as ActionSpec
+    from oakemu_rl.core.observations import Observations as Observations
+    from oakemu_rl.core.observations import ObservationSpec as ObservationSpec
+    from oakemu_rl.core.observations import TensorSpec as TensorSpec
+    from oakemu_rl.core.observations import batch_size as batch_size
+    from oakemu_rl.core.observations import map_observations as map_observations
+    from oakemu_rl.core.observations import observation_specs as observation_specs
+    from oakemu_rl.core.observations import observation_tensors as observation_tensors
+    from oakemu_rl.core.ports import BCSampler as BCSampler
+    from oakemu_rl.core.ports import EventLog as EventLog
+    from oakemu_rl.core.ports import MetricsWriter as MetricsWriter
+    from oakemu_rl.core.ports import TesterSignal as TesterSignal
+    from oakemu_rl.core.ppo_loss import PolicyLoss as PolicyLoss
+    from oakemu_rl.core.ppo_loss import clipped_policy_loss as clipped_policy_loss
+    from oakemu_rl.core.ppo_loss import explained_variance as explained_variance
+    from oakemu_rl.core.ppo_loss import kl_estimate as kl_estimate
+    from oakemu_rl.core.ppo_loss import value_loss as value_loss
+    from oakemu_rl.core.schedules import Schedule as Schedule
+    from oakemu_rl.core.schedules import constant as constant
+    from oakemu_rl.core.schedules import cosine as cosine
+    from oakemu_rl.core.schedules import exponential as exponential
+    from oakemu_rl.core.schedules import linear as linear
+    from oakemu_rl.core.schedules import sequence as sequence
+    from oakemu_rl.core.scores import confidence_interval as confidence_interval
+    from oakemu_rl.core.scores import standard_error as standard_error
+    from oakemu_rl.core.scores import student_quantile as student_quantile
+    from oakemu_rl.core.seeding import derive_seed as derive_seed
+    from oakemu_rl.core.statistics import Moments as Moments
+    from oakemu_rl.core.statistics import batch_moments as batch_moments
+    from oakemu_rl.core.statistics import empty_moments as empty_moments
+    from oakemu_rl.core.statistics import merge_moments as merge_moments
+    from oakemu_rl.core.weighting import LossWeights as LossWeights
+    from oakemu_rl.core.weighting import Phase as Phase
+    from oakemu_rl.core.weighting import learning_phase as learning_phase
+    from oakemu_rl.core.weighting import loss_weights as loss_weights
+
+_EXPORTS = {
+    "advantages": (
+        "Advantages",
+        "generalized_advantages",
+        "normalize_advantages",
+    ),
+    "behaviour_cloning": (
+        "behaviour_cloning_accuracy",
+        "behaviour_cloning_loss",
+    ),
+    "cadence": (
+        "checkpoint_due",
+        "is_stale",
+        "rollouts_needed",
+    ),
+    "errors": (
+        "CheckpointError",
+        "ConfigurationError",
+        "DivergenceError",
+        "EmulatorError",
+        "EnvironmentFaultError",
+        "GameError",
+        "MissingExtraError",
+        "OakEmuError",
+        "RunFolderError",
+        "StorageError",
+        "UnsupportedEnvironmentError",
+        "UserError",
+        "WorkerError",
+    ),
+    "handshake": (
+        "TRANSITIONS",
+        "IllegalTransitionError",
+        "SlotPhase",
+        "SlotSignal",
+        "advance",
+    ),
+    "masks": (
+        "NoLegalActionError",
+        "action_log_probs",
+        "check_masks",
+        "combine_masks",
+        "greedy_actions",
+        "masked_entropy",
+        "masked_log_probs",
+        "sample_actions",
+    ),
+    "minibatches": (
+        "BehaviorCloningMinibatch",
+        "PPOLearnerRuntimeState",
+        "PPOMinibatchMetrics",
+        "RolloutMinibatch",
+        "SkipCause",
+    ),
+    "observations": (
+        "ActionSpec",
+        "Observations",
+        "ObservationSpec",
+        "TensorSpec",
+        "batch_size",
+        "map_observations",
+        "observation_specs",
+        "observation_tensors",
+    ),
+    "ports": (
+        "BCSampler",
+        "EventLog",
+        "MetricsWriter",
+        "TesterSignal",
+    ),
+    "ppo_loss": (
+        "PolicyLoss",
+        "clipped_policy_loss",
+        "explained_variance",
+        "kl_estimate",
+        "value_loss",
+    ),
+    "schedules": (
+        "Schedule",
+        "constant",
+        "cosine",
+        "exponential",
+        "linear",
+        "sequence",
+    ),
+    "scores": (
+        "confidence_interval",
+        "standard_error",
+        "student_quantile",
+    ),
+    "seeding": ("derive_seed",),
+    "statistics": (
+        "Moments",
+        "batch_moments",
+        "empty_moments",
+        "merge_moments",
+    ),
+    "weighting": (
+        "LossWeights",
+        "Phase",
+        "learning_phase",
+        "loss_weights",
+    ),
+}
+
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

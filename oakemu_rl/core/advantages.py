@@ -12,9 +12,10 @@ from oakemu_rl.core.checks import (
     check_bool,
     check_dimensions,
     check_floating,
-    check_fraction,
     check_shape,
 )
+from oakemu_rl.core.number_checks import check_fraction
+from oakemu_rl.core.precision import at_least_float32
 
 _EPSILON = 1e-8
 
@@ -72,7 +73,7 @@ def generalized_advantages(
     _check_steps(rewards, values, next_values, terminated, truncated, valid)
     check_fraction("gamma", gamma)
     check_fraction("gae_lambda", gae_lambda)
-    rewards, values, next_values = (_widened(t) for t in (rewards, values, next_values))
+    rewards, values, next_values = (at_least_float32(t) for t in (rewards, values, next_values))
 
     advantages = torch.add(rewards, next_values.masked_fill(terminated, 0.0), alpha=gamma) - values
     ended = terminated | truncated
@@ -99,7 +100,7 @@ def normalize_advantages(advantages: Tensor) -> Tensor:
     check_floating("advantages", advantages)
     if advantages.numel() <= 1:
         return advantages.detach()
-    advantages = _widened(advantages)
+    advantages = at_least_float32(advantages)
     deviation, mean = torch.std_mean(advantages, correction=1)
     least, greatest = torch.aminmax(advantages)
     # A rounded mean of equal numbers may differ from them, and the quotient would enlarge that.
@@ -115,10 +116,6 @@ def _discounted_sums(terms: Tensor, ended: Tensor, discount: float) -> Tensor:
         ended = ended[:-span] | ended[span:]
         discount, span = discount * discount, 2 * span
     return sums
-
-
-def _widened(tensor: Tensor) -> Tensor:
-    return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
 def _check_steps(

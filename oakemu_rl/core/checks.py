@@ -1,11 +1,9 @@
 """Checks of arguments. Each message names the argument, what is expected and what came.
 
-A wrong dtype raises `TypeError`; a wrong shape or number raises `ValueError`. What the numbers
-inside a tensor may be is checked where it matters, since to look at them may mean to wait for an
-accelerator.
+A wrong dtype raises `TypeError`, a wrong shape `ValueError`. What the numbers inside a tensor may
+be is checked where it matters, since to look at them may mean to wait for an accelerator.
 """
 
-import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -40,24 +38,6 @@ def check_shape(name: str, tensor: Tensor, shape: Sequence[int], letters: str) -
             f"{name}: expected shape {_listed(letters)} = {_listed(shape)}, "
             f"got {_listed(tensor.shape)}"
         )
-
-
-def check_fraction(name: str, value: float) -> None:
-    """`value` lies in [0, 1]."""
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name}: expected a number from 0 to 1, got {value!r}")
-
-
-def check_not_negative(name: str, value: float) -> None:
-    """`value` is finite and at least 0."""
-    if not (math.isfinite(value) and value >= 0):
-        raise ValueError(f"{name}: expected a finite number, at least 0, got {value!r}")
-
-
-def check_positive(name: str, value: float) -> None:
-    """`value` is finite and above 0."""
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name}: expected a finite number above 0, got {value!r}")
 
 
 def _check_kind(name: str, tensor: Tensor, fits: Callable[[Tensor], bool], expected: str) -> None:
