@@ -1,7 +1,7 @@
 """Fits plain data to records, field by field; `MisfitError` says where and why it does not fit.
 
-One hook a kind of type: scalars, schedules, enumerations, lists, tables, unions and records. Files and
-the sources of values are not known here.
+One hook a kind of type: scalars, schedules, enumerations, lists, tables, unions and records.
+Files and the sources of values are not known here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,13 +28,19 @@ class MisfitError(Exception):
         self.problem = problem
         self.place = place
 
-    def below(self, part: str | int) -> "MisfitError":
-        """The same fault, seen from one level further up."""
-        return MisfitError(self.problem, place=(part, *self.place))
-
     def told_of(self, source: str) -> str:
         """The line for the user."""
         return ": ".join(text for text in (source, dotted(self.place), self.problem) if text)
+
+
+class UnknownKeyError(MisfitError):
+    """The last part of `place` is a key that the record does not have; `near` is like it."""
+
+    def __init__(self, key: str, names: Sequence[str]) -> None:
+        self.near = nearest(key, names)
+        self.allowed = f"(allowed: {', '.join(names)})"
+        hint = f"; did you mean {self.near}?" if self.near else ""
+        super().__init__(f"unknown key{hint} {self.allowed}", place=(key,))
 
 
 def fit(data: object, record_type: type[Record]) -> Record:
@@ -198,7 +204,7 @@ def _record_hook(wanted: Any, fit_value: Hook) -> Hook:
             raise _refuse(value, wanted)
         for key in value:
             if key not in fields:
-                raise MisfitError(unknown_key(str(key), fields), place=(str(key),))
+                raise UnknownKeyError(str(key), list(fields))
         for name, field in fields.items():
             if field.default is attrs.NOTHING and name not in value:
                 raise MisfitError(f"missing, needed is {allowed(field.type)}", place=(name,))
@@ -210,18 +216,12 @@ def _record_hook(wanted: Any, fit_value: Hook) -> Hook:
     return hook
 
 
-def unknown_key(key: str, names: Sequence[str] | Mapping[str, object]) -> str:
-    """The problem of a key that is none of `names`."""
-    close = nearest(key, names)
-    hint = f"; did you mean {close}?" if close else ""
-    return f"unknown key{hint} (allowed: {', '.join(names)})"
-
-
 def _below(part: str | int, fit_value: Hook, value: object, wanted: Any) -> Any:
     try:
         return fit_value(value, wanted)
     except MisfitError as fault:
-        raise fault.below(part) from None
+        fault.place = (part, *fault.place)
+        raise
 
 
 def _make(record_type: Any, values: Mapping[str, object]) -> Any:

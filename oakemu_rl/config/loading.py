@@ -1,0 +1,116 @@
+"""Configurations from their layers: defaults, the preset of what is played, a file, dotted flags.
+
+Here they are also saved, read back, and told apart by a hash.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+import tomli_w
+
+from oakemu_rl.config.combinations import contradictions
+from oakemu_rl.config.layers import Layer, Merged, check_layer, flag_layer, merge
+from oakemu_rl.config.ppo import PPOExperimentConfiguration
+from oakemu_rl.config.strict import load_toml, structure, unstructure
+from oakemu_rl.core.errors import ConfigurationError, StorageError
+
+Configuration = TypeVar("Configuration", bound=PPOExperimentConfiguration)
+
+PRESETS = Path(__file__).parent / "presets"
+_NO_OVERRIDES: Mapping[str, object] = MappingProxyType({})
+
+
+def load_configuration(
+    record_type: type[Configuration],
+    what: str | None = None,
+    *,
+    preset: str | None = None,
+    file: Path | None = None,
+    overrides: Mapping[str, object] = _NO_OVERRIDES,
+) -> Configuration:
+    """Resolve a configuration; of two layers that set the same thing the later one wins.
+
+    Args:
+        record_type: the configuration's record.
+        what: what is played, a value of `environment.id`; None leaves it to the layers.
+        preset: the algorithm whose preset for `what` is the first layer (`"ppo"`); None takes none.
+        file: a TOML file, the second layer.
+        overrides: values by dotted path, dashes or underscores, the last layer.
+
+    Raises:
+        ConfigurationError: one line with the file, preset or flag, the dotted path, what came and
+            what is allowed; also where `what` and a layer disagree, or settings contradict.
+    """
+    layers = [flag_layer(path, value, record_type) for path, value in overrides.items()]
+    if file is not None:
+        layers.insert(0, Layer(name=str(file), data=load_toml(file)))
+        check_layer(layers[0], record_type)
+    played = _played(what, layers, record_type)
+    if preset is not None and (first := preset_layer(preset, played)) is not None:
+        check_layer(first, record_type)
+        layers.insert(0, first)
+    layers.append(Layer(name="environment.id", data={"environment": {"id": played}}))
+    merged = merge(layers, record_type)
+    configuration = structure(merged.data, record_type, source="configuration")
+    _refuse_contradictions(configuration, merged)
+    return configuration
+
+
+def preset_layer(algorithm: str, what: str) -> Layer | None:
+    """The preset for a game's name or a Gymnasium id; the file's name has - for the id's /."""
+    files = {file.stem: file for file in (PRESETS / algorithm).glob("*.toml")}
+    file = files.get(what.replace("/", "-"))
+    if file is None:
+        return None
+    return Layer(name=f"preset {algorithm}/{file.stem}", data=load_toml(file))
+
+
+def save_configuration(configuration: PPOExperimentConfiguration, path: Path) -> None:
+    """Write the resolved configuration as TOML, from which an equal one is loaded.
+
+    Raises:
+        StorageError: the disk refused.
+    """
+    try:
+        path.write_text(tomli_w.dumps(unstructure(configuration)), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def load_saved_configuration(record_type: type[Configuration], path: Path) -> Configuration:
+    """Read what `save_configuration` wrote; presets of today do not change it.
+
+    Raises:
+        ConfigurationError: the file is missing or does not fit.
+    """
+    return load_configuration(record_type, file=path)
+
+
+def configuration_hash(configuration: PPOExperimentConfiguration) -> str:
+    """The SHA-256, in hexadecimal, of the configuration as JSON with sorted keys and no spaces."""
+    text = json.dumps(unstructure(configuration), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _played(what: str | None, layers: list[Layer], record_type: type[Configuration]) -> str:
+    """What is played: `what`, which no layer may contradict, else the last layer's word."""
+    named = merge(layers, record_type)
+    data = named.data.get("environment", {})
+    if "id" not in data:
+        return what if what is not None else record_type().environment.id
+    if what is not None and data["id"] != what:
+        raise ConfigurationError(
+            f"{named.sources_of('environment.id')}: environment.id: got {data['id']!r}, but asked "
+            f"for is {what!r}; leave out one of the two"
+        )
+    return str(data["id"])
+
+
+def _refuse_contradictions(configuration: PPOExperimentConfiguration, merged: Merged) -> None:
+    for found in contradictions(configuration):
+        sources = merged.sources_of(*found.paths)
+        raise ConfigurationError(f"{sources}: {found.paths[0]}: {found.problem}")
