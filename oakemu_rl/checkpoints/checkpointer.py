@@ -1,0 +1,75 @@
+"""Saving a run from any of its threads: what is saved comes from a capture, where it goes from the
+manager."""
+
+import threading
+from collections.abc import Callable
+
+from oakemu_rl.checkpoints.manager import CheckpointManager
+from oakemu_rl.checkpoints.training_state import TrainingState
+from oakemu_rl.core.ports import EventLog
+
+
+class Checkpointer:
+    """Stores states of one run, each environment step once, and keeps track of the best.
+
+    Args:
+        manager: the run's checkpoints.
+        capture: copies the run's state at this environment step; called in the learner's thread.
+        configuration_hash: goes into each manifest.
+        keep_last: newest checkpoints that stay; the best stays besides.
+        events: is told of each checkpoint, its size, and who asked for it.
+    """
+
+    def __init__(
+        self,
+        *,
+        manager: CheckpointManager,
+        capture: Callable[[int], TrainingState],
+        configuration_hash: str,
+        keep_last: int,
+        events: EventLog,
+    ) -> None:
+        self._manager = manager
+        self.capture = capture
+        self._configuration_hash = configuration_hash
+        self._keep_last = keep_last
+        self._events = events
+        self._lock = threading.Lock()
+        self._stored: set[int] = set()
+
+    def save(self, env_steps: int) -> None:
+        """Store the run as it is now."""
+        self.store(self.capture(env_steps))
+
+    def store(self, state: TrainingState) -> None:
+        """Store a state that was captured, unless one of its step is there already."""
+        with self._lock:
+            self._write(state)
+            self._manager.prune(self._keep_last)
+
+    def store_if_best(self, state: TrainingState, *, score: float) -> bool:
+        """Store a state that was tested if no other reached its score; whether it was."""
+        with self._lock:
+            best = self._manager.best_score()
+            if best is not None and score <= best:
+                return False
+            self._write(state)
+            self._manager.mark_best(env_steps=state.env_steps, score=score)
+            self._manager.prune(self._keep_last)
+            return True
+
+    def _write(self, state: TrainingState) -> None:
+        if state.env_steps in self._stored and state.env_steps in self._manager.steps():
+            return
+        path = self._manager.save(
+            env_steps=state.env_steps,
+            iterations=state.iterations,
+            tensors=state.tensors,
+            state=state.state,
+            configuration_hash=self._configuration_hash,
+        )
+        self._stored.add(state.env_steps)
+        size = sum(file.stat().st_size for file in path.iterdir())
+        self._events.record(
+            "checkpoint", env_steps=state.env_steps, folder=path.name, size_bytes=size
+        )

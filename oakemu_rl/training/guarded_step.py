@@ -1,0 +1,64 @@
+"""One optimizer step that a number which is not finite can't pass."""
+
+from collections.abc import Iterable
+
+import attrs
+import torch
+from torch import Tensor
+
+from oakemu_rl.core.guards import skip_cause
+from oakemu_rl.core.minibatches import SkipCause
+
+
+@attrs.frozen(kw_only=True)
+class StepOutcome:
+    """The gradient's norm before clipping, and why the step was left out, if it was."""
+
+    gradient_norm: float
+    cause: SkipCause
+
+
+class GuardedStep:
+    """Backward, unscale, check, clip, step: in this order, since a scaled norm can't be clipped.
+
+    Weights and moments stay bit for bit as they were where the loss or the gradient is not finite.
+    """
+
+    def __init__(
+        self,
+        *,
+        optimizer: torch.optim.Optimizer,
+        scaler: torch.amp.GradScaler,
+        max_gradient_norm: float,
+    ) -> None:
+        self._optimizer = optimizer
+        self._scaler = scaler
+        self._max_gradient_norm = max_gradient_norm
+
+    def take(self, loss: Tensor, *, loss_value: float) -> StepOutcome:
+        """Descend `loss`, a scalar whose value the caller has read as `loss_value`."""
+        scale = self._scaler.get_scale() if self._scaler.is_enabled() else None
+        finite = loss_value - loss_value == 0.0
+        if not finite:
+            cause = skip_cause(loss_finite=False, gradient_finite=False, loss_scale=scale)
+            return StepOutcome(gradient_norm=0.0, cause=cause)
+        self._optimizer.zero_grad(set_to_none=True)
+        self._scaler.scale(loss).backward()
+        self._scaler.unscale_(self._optimizer)
+        parameters = list(self._with_gradient())
+        norm = torch.nn.utils.get_total_norm(
+            [each.grad for each in parameters if each.grad is not None]
+        )
+        gradient_norm = float(norm)
+        cause = skip_cause(
+            loss_finite=True, gradient_finite=bool(torch.isfinite(norm)), loss_scale=scale
+        )
+        if cause is SkipCause.NONE:
+            torch.nn.utils.clip_grads_with_norm_(parameters, self._max_gradient_norm, norm)
+            self._scaler.step(self._optimizer)
+        self._scaler.update(scale if cause is SkipCause.NON_FINITE_GRADIENT else None)
+        return StepOutcome(gradient_norm=gradient_norm, cause=cause)
+
+    def _with_gradient(self) -> Iterable[Tensor]:
+        for group in self._optimizer.param_groups:
+            yield from (each for each in group["params"] if each.grad is not None)

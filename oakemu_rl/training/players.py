@@ -1,0 +1,64 @@
+"""Who chooses actions in a test: the agent, chance, or a game's scripted player."""
+
+import numpy as np
+import torch
+
+from oakemu_rl.core.masks import greedy_actions, sample_actions
+from oakemu_rl.envs.games.players import ScriptedPlayer
+from oakemu_rl.models.ppo import PPOModel
+from oakemu_rl.training.action_masker import ActionMasker
+from oakemu_rl.training.batches import observation_batch
+from oakemu_rl.training.episodes import Actions, Choose, LiveStates
+
+
+def policy_player(
+    model: PPOModel,
+    *,
+    masker: ActionMasker,
+    device: torch.device,
+    mode: str,
+    generator: torch.Generator,
+) -> Choose:
+    """The agent: the likeliest legal action where `mode` is greedy, a draw where it is sampled.
+
+    `generator` belongs to `device`.
+    """
+
+    @torch.inference_mode()
+    def choose(states: LiveStates) -> Actions:
+        logits = model(observation_batch(states.observations, device)).logits
+        mask = masker.masks(states.action_masks, rows=len(logits))
+        mask = None if mask is None else mask.to(device)
+        if mode == "greedy":
+            actions = greedy_actions(logits=logits, mask=mask)
+        else:
+            actions = sample_actions(logits=logits, mask=mask, generator=generator)
+        chosen: Actions = actions.cpu().numpy()
+        return chosen
+
+    return choose
+
+
+def random_player(*, action_count: int, masker: ActionMasker, generator: torch.Generator) -> Choose:
+    """Chance: every legal action is equally likely."""
+
+    def choose(states: LiveStates) -> Actions:
+        rows = len(states.environments)
+        mask = masker.masks(states.action_masks, rows=rows)
+        logits = torch.zeros(rows, action_count)
+        chosen: Actions = sample_actions(logits=logits, mask=mask, generator=generator).numpy()
+        return chosen
+
+    return choose
+
+
+def scripted_choice(player: ScriptedPlayer) -> Choose:
+    """A game's scripted player, which reads the memory instead of the screen."""
+
+    def choose(states: LiveStates) -> Actions:
+        return np.array(
+            [player.act(environment.values(0)) for environment in states.environments],
+            dtype=np.int64,
+        )
+
+    return choose
