@@ -11,7 +11,6 @@ ENV_STEPS: Final = "env_steps"
 # Episodes of the actor, over the late ones.
 EPISODE_RETURN_MEAN: Final = "rollout/ep_rew_mean"
 EPISODE_LENGTH_MEAN: Final = "rollout/ep_len_mean"
-SUCCESS_RATE: Final = "rollout/success_rate"
 STALENESS: Final = "rollout/staleness"
 """Versions that the rollout's policy lay behind the newest when it was consumed."""
 DROPPED_ROLLOUTS: Final = "rollout/dropped_rollouts"
@@ -21,7 +20,6 @@ DROPPED_ROLLOUTS: Final = "rollout/dropped_rollouts"
 EVALUATION_RETURN_MEAN: Final = "eval/mean_reward"
 EVALUATION_RETURN_ERROR: Final = "eval/standard_error"
 EVALUATION_LENGTH_MEAN: Final = "eval/mean_ep_length"
-EVALUATION_SUCCESS_RATE: Final = "eval/success_rate"
 
 # Updates of the weights, means over the updates since the last record unless said otherwise.
 LOSS: Final = "train/loss"
