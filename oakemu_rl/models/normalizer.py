@@ -1,7 +1,12 @@
-"""Normalising vectors by running mean and variance, which are saved with the model as buffers."""
+"""Normalising vectors by running mean and variance, which are saved with the model as buffers.
+
+How moments are merged is in the core.
+"""
 
 import torch
 from torch import Tensor, nn
+
+from oakemu_rl.core.statistics import Moments, batch_moments, merge_moments
 
 CLIP = 10.0
 EPSILON = 1e-8
@@ -23,7 +28,7 @@ class ObservationNormalizer(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.register_buffer("count", torch.zeros((), dtype=torch.float32))
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
         self.register_buffer("mean", torch.zeros(size, dtype=torch.float32))
         self.register_buffer("var", torch.ones(size, dtype=torch.float32))
 
@@ -32,19 +37,11 @@ class ObservationNormalizer(nn.Module):
         centred = vectors.flatten(start_dim=1).float() - self.mean
         return (centred * torch.rsqrt(self.var + EPSILON)).clamp(-CLIP, CLIP)
 
-    @torch.no_grad()
     def update(self, vectors: Tensor) -> None:
-        """Take in a batch: afterwards the statistics are those of all vectors ever taken in.
-
-        With batch moments `b` and running moments `a` (Chan et al., 1979), `d = mean_b - mean_a`:
-        `n = n_a + n_b`, `mean = mean_a + d * n_b / n`,
-        `var = (n_a * var_a + n_b * var_b + d^2 * n_a * n_b / n) / n`.
-        """
-        batch = vectors.flatten(start_dim=1).float()
-        rows = batch.shape[0]
-        total = self.count + rows
-        delta = batch.mean(dim=0) - self.mean
-        spread = self.count * self.var + rows * batch.var(dim=0, correction=0)
-        self.var.copy_((spread + delta.square() * (self.count * rows / total)) / total)
-        self.mean.add_(delta * (rows / total))
-        self.count.copy_(total)
+        """Take in a batch: afterwards the statistics are those of all vectors ever taken in."""
+        seen = Moments(count=self.count, mean=self.mean, variance=self.var)
+        batch = batch_moments(vectors.flatten(start_dim=1).float())
+        merged = merge_moments(seen, batch)
+        self.count.copy_(merged.count)
+        self.mean.copy_(merged.mean)
+        self.var.copy_(merged.variance)

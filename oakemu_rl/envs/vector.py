@@ -1,0 +1,284 @@
+"""N environments that step together, whatever Gymnasium's autoreset mode they were made with.
+
+What is handed out is the same in each mode: the true next observation of every step, and the
+observation to act on now. Spaces are converted, numbers checked, episodes counted. Making
+environments and stacking frames is not here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+
+from oakemu_rl.core.errors import EnvironmentFaultError
+from oakemu_rl.core.observations import ActionSpec, ObservationSpec
+from oakemu_rl.envs.autoreset import autoreset_mode, final_observations
+from oakemu_rl.envs.masks import Flags, MaskReader, Masks, sub_environments
+from oakemu_rl.envs.spaces import (
+    Array,
+    Batch,
+    action_names,
+    action_spec,
+    first_action,
+    observation_conversion,
+)
+
+LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+
+
+@attrs.frozen(kw_only=True)
+class FinishedEpisode:
+    """An episode that ended in this step: the undiscounted sum of its rewards, and its steps."""
+
+    environment: int
+    episode_return: float
+    length: int
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class VectorStep:
+    """What one step of N environments led to.
+
+    `next_observations` are those that the actions led to, at an episode's end as well: never those
+    after a reset. Where `valid` is false the environment was only reset in this call, its action
+    was ignored, and the row is no experience.
+
+    Shapes:
+        next_observations [N, ...]; rewards [N] float32; terminated, truncated, valid [N] bool.
+    """
+
+    next_observations: Batch
+    rewards: npt.NDArray[np.float32]
+    terminated: Flags
+    truncated: Flags
+    valid: Flags
+    episodes: tuple[FinishedEpisode, ...]
+
+
+class VectorEnvironment:
+    """An adapter over a Gymnasium vector environment, switched on its declared autoreset mode.
+
+    - NEXT_STEP: the call after an end resets and steps nothing; its row is not valid.
+    - SAME_STEP: the end's true observation is taken from `final_obs`.
+    - DISABLED: environments that ended are reset here, in the same call.
+
+    Arrays that are handed out belong to the caller; nothing writes to them later.
+
+    Raises:
+        UnsupportedEnvironmentError: the autoreset mode is absent or unknown, or a space cannot be
+            trained on.
+    """
+
+    def __init__(self, envs: VectorEnv[Any, Any, Any], *, name: str | None = None) -> None:
+        members = sub_environments(envs)
+        self._name = name or _name(envs)
+        self._envs = envs
+        self._mode = autoreset_mode(envs, environment=self._name)
+        self._conversion = observation_conversion(
+            envs.single_observation_space, environment=self._name
+        )
+        self._action_spec = action_spec(
+            envs.single_action_space,
+            environment=self._name,
+            names=action_names(members[0]) if members else (),
+        )
+        self._first_action = first_action(envs.single_action_space)
+        self._masks = MaskReader(envs, actions=self._action_spec.count, environment=self._name)
+        self._observations: Batch | None = None
+        self._action_masks: Masks | None = None
+        self._returns = np.zeros(self.count, dtype=np.float64)
+        self._lengths = np.zeros(self.count, dtype=np.int64)
+        self._awaiting_reset = np.zeros(self.count, dtype=np.bool_)
+        self._every = np.ones(self.count, dtype=np.bool_)
+
+    @property
+    def count(self) -> int:
+        """The number of environments, N."""
+        return self._envs.num_envs
+
+    @property
+    def observation_spec(self) -> ObservationSpec:
+        """What one environment's observations look like."""
+        return self._conversion.spec
+
+    @property
+    def action_spec(self) -> ActionSpec:
+        """The actions of one environment."""
+        return self._action_spec
+
+    @property
+    def observations(self) -> Batch:
+        """The observations [N, ...] to act on now."""
+        if self._observations is None:
+            raise RuntimeError("reset() must be called before the first observation is asked for")
+        return self._observations
+
+    @property
+    def action_masks(self) -> Masks | None:
+        """The masks [N, A] of `observations`, true where legal; None where there are no masks.
+
+        An environment that waits for its reset ignores its action, so there every action is legal.
+        """
+        return self._action_masks
+
+    def reset(self, seeds: Sequence[int]) -> None:
+        """Start an episode in each environment, from one seed each.
+
+        An environment that is vectorised in itself takes a single seed: the first.
+
+        Raises:
+            ValueError: there is not one seed for each environment.
+            EnvironmentFaultError: an observation is not finite, or a mask is wrong.
+        """
+        if len(seeds) != self.count:
+            raise ValueError(f"seeds: expected {self.count}, one an environment, got {len(seeds)}")
+        one_each = isinstance(self._envs.unwrapped, SyncVectorEnv | AsyncVectorEnv)
+        seed: Any = [int(seed) for seed in seeds] if one_each else int(seeds[0])
+        raw, infos = self._envs.reset(seed=seed)
+        self._returns.fill(0.0)
+        self._lengths.fill(0)
+        self._awaiting_reset = np.zeros(self.count, dtype=np.bool_)
+        self._observations = self._converted(raw)
+        self._action_masks = self._masks.read_after_reset(infos)
+
+    def step(self, actions: Array) -> VectorStep:
+        """Take an action [N] in each environment; those that end are reset as their mode says.
+
+        Raises:
+            ValueError: `actions` are not N integers.
+            EnvironmentFaultError: a reward or an observation is not finite, or a mask is wrong.
+        """
+        raw, raw_rewards, terminations, truncations, infos = self._envs.step(self._given(actions))
+        valid = ~self._awaiting_reset
+        terminated = np.logical_and(terminations, valid)
+        truncated = np.logical_and(truncations, valid)
+        self._lengths += valid
+        rewards = self._checked_rewards(raw_rewards, valid)
+        self._returns += rewards
+        returned = self._converted(raw)
+        ended = terminated | truncated
+        next_observations = self._go_on(returned, infos, ended)
+        return VectorStep(
+            next_observations=next_observations,
+            rewards=rewards,
+            terminated=terminated,
+            truncated=truncated,
+            valid=valid,
+            episodes=self._finish(ended),
+        )
+
+    def render(self, index: int) -> Array | None:
+        """The picture that environment `index` draws of itself, or None where it draws none."""
+        members = sub_environments(self._envs)
+        frames = None if members else self._envs.render()
+        frame = members[index].render() if members else frames and frames[index]
+        return frame if isinstance(frame, np.ndarray) else None
+
+    def close(self) -> None:
+        """Release the environments."""
+        self._envs.close()
+
+    def _go_on(self, returned: Batch, infos: Mapping[str, Any], ended: Flags) -> Batch:
+        """Set what is to be acted on now; returns the true next observations."""
+        self._observations = next_observations = returned
+        if self._mode is AutoresetMode.NEXT_STEP:
+            self._awaiting_reset = ended
+            self._action_masks = self._masks.read(infos, rows=~ended)
+        elif np.count_nonzero(ended) == 0:
+            self._action_masks = self._masks.read(infos, rows=self._every)
+        elif self._mode is AutoresetMode.SAME_STEP:
+            self._action_masks = self._masks.read(infos, rows=self._every)
+            final = final_observations(self._envs, infos, ended=ended, environment=self._name)
+            next_observations = _with_rows(returned, ended, self._converted(final, ended))
+        else:
+            masks = self._masks.read(infos, rows=~ended)
+            raw, reset_infos = self._envs.reset(options={"reset_mask": ended.copy()})
+            self._observations = self._converted(raw)
+            reset_masks = self._masks.read(reset_infos, rows=ended)
+            if masks is not None and reset_masks is not None:
+                masks[ended] = reset_masks[ended]
+            self._action_masks = masks
+        return next_observations
+
+    def _finish(self, ended: Flags) -> tuple[FinishedEpisode, ...]:
+        if np.count_nonzero(ended) == 0:
+            return ()
+        episodes = tuple(
+            FinishedEpisode(
+                environment=row,
+                episode_return=float(self._returns[row]),
+                length=int(self._lengths[row]),
+            )
+            for row in np.flatnonzero(ended).tolist()
+        )
+        self._returns[ended] = 0.0
+        self._lengths[ended] = 0
+        return episodes
+
+    def _given(self, actions: Array) -> Array:
+        if actions.shape != (self.count,) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions: expected {self.count} integers, "
+                f"got {actions.dtype} of shape {actions.shape}"
+            )
+        wide = actions.astype(np.int64, copy=False)
+        return wide + self._first_action if self._first_action else wide
+
+    def _checked_rewards(self, rewards: Array, valid: Flags) -> npt.NDArray[np.float32]:
+        # The comparison is false for NaN, and for numbers that float32 cannot hold.
+        finite = np.abs(rewards) <= LARGEST_FLOAT32
+        if np.count_nonzero(finite) != self.count:
+            row = int(np.argmin(finite))
+            raise self._fault(row, f"the reward {float(rewards[row])}")
+        return np.multiply(rewards, valid, dtype=np.float32, casting="same_kind")
+
+    def _converted(self, raw: Any, rows: Flags | None = None) -> Batch:
+        """The observations of the environments in `rows`, or of all, as the model takes them."""
+        batch = self._conversion.convert(raw)
+        entries = batch.items() if isinstance(batch, Mapping) else (("observation", batch),)
+        for name, array in entries:
+            if array.dtype.kind == "f":
+                finite = np.isfinite(array)
+                if np.count_nonzero(finite) != finite.size:
+                    place = int(np.argmin(finite.reshape(len(finite), -1).all(axis=1)))
+                    row = place if rows is None else int(np.flatnonzero(rows)[place])
+                    raise self._fault(row, f"an {name} that holds NaN or an infinite number")
+        return batch
+
+    def _fault(self, row: int, what: str) -> EnvironmentFaultError:
+        return EnvironmentFaultError(
+            f"environment {row} of {self._name!r} gave {what} at step {self._lengths[row]} of its "
+            "episode; rewards and observations must be finite float32 numbers"
+        )
+
+
+def _with_rows(batch: Batch, rows: Flags, replacements: Batch) -> Batch:
+    """A copy of `batch` in which `rows` hold the `replacements`, in order."""
+    if isinstance(batch, Mapping):
+        assert isinstance(replacements, Mapping)
+        return {
+            name: _with_array_rows(array, rows, replacements[name]) for name, array in batch.items()
+        }
+    assert isinstance(replacements, np.ndarray)
+    return _with_array_rows(batch, rows, replacements)
+
+
+def _with_array_rows(array: Array, rows: Flags, replacements: Array) -> Array:
+    merged = array.copy()
+    merged[rows] = replacements
+    return merged
+
+
+def _name(envs: VectorEnv[Any, Any, Any]) -> str:
+    spec = envs.spec
+    members = sub_environments(envs)
+    if spec is None and members:
+        spec = members[0].spec
+    return (
+        type(members[0].unwrapped if members else envs.unwrapped).__name__
+        if spec is None
+        else spec.id
+    )
