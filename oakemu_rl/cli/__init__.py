@@ -1,0 +1,3 @@
+"""The command line `oakemu-rl`: a thin shell over the experiments."""
+
+PROGRAM = "oakemu-rl"

@@ -92,10 +92,11 @@ def flag_name(path: str) -> str:
 def unknown_flag(flag: str, paths: Mapping[str, Any], short: Sequence[str] = ()) -> str:
     """The line about a flag that does not exist; `short` are flags that have no dot."""
     path = flag.lstrip("-").replace("-", "_")
-    candidates = [flag_name(candidate) for candidate in meant(path, [*short, *paths])]
-    if not candidates:
-        return f"{flag}: unknown flag; `oakemu-rl config show WHAT` lists all settings"
-    return f"{flag}: unknown flag; did you mean {' or '.join(candidates)}?"
+    candidates = meant(path, [*short, *paths])
+    first = [candidate for candidate in candidates if candidate in short] or candidates
+    if not first:
+        return f"{flag}: unknown flag; the flags are told by --help, settings by `config show`"
+    return f"{flag}: unknown flag; did you mean {' or '.join(map(flag_name, first))}?"
 
 
 def merge(layers: Sequence[Layer], record_type: Any) -> Merged:

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 
 import attrs
 
-from oakemu_rl.config.validators import as_schedule, each, number, one_of, optional, schedule
+from oakemu_rl.config.validators import (
+    as_schedule,
+    device,
+    each,
+    number,
+    one_of,
+    optional,
+    schedule,
+)
 from oakemu_rl.core.schedules import Schedule, constant
 
 Argument = bool | int | float | str
@@ -92,7 +100,7 @@ class RunOptions:
     seed: int = attrs.field(default=0, validator=number(least=0, most=2**31 - 1))
     mode: str = attrs.field(default="threads", validator=one_of("threads", "lockstep"))
     """threads: actor, learner and tester overlap; lockstep: one thread, equal seeds, equal bits."""
-    device: str = "auto"
+    device: str = attrs.field(default="auto", validator=device())
     """cpu, cuda, cuda:1, mps, or auto for the best that is there."""
     torch_threads: int = attrs.field(default=0, validator=number(least=0))
     """Threads inside one torch operation; 0 means 1 in threads mode, every core in lockstep."""

@@ -1,12 +1,15 @@
 """Validators of option records. Each message says what came and what is allowed."""
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 from oakemu_rl.core.schedules import Schedule, constant
 
 Validator = Callable[[Any, Any, Any], None]
+
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]+)?")
 
 
 class InvalidValueError(ValueError):
@@ -57,6 +60,19 @@ def one_of(*choices: str) -> Validator:
     def check(_instance: Any, attribute: Any, value: Any) -> None:
         if value not in choices:
             problem = f"got {value!r}, allowed is one of {', '.join(choices)}"
+            raise InvalidValueError(attribute.name, problem)
+
+    return check
+
+
+def device() -> Validator:
+    """A device by torch's name, or auto."""
+
+    def check(_instance: Any, attribute: Any, value: Any) -> None:
+        if not isinstance(value, str) or not _DEVICE.fullmatch(value):
+            problem = (
+                f"got {value!r}, allowed is auto, cpu, cuda, cuda with a number (cuda:1) or mps"
+            )
             raise InvalidValueError(attribute.name, problem)
 
     return check
