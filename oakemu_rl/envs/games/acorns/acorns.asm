@@ -1,0 +1,993 @@
+; Acorns, a game for the ZX Spectrum 48K.
+;
+; Acorns drop from an old oak; a basket at its foot catches them. O moves the basket left, P right.
+; Every catch scores a point, every acorn that hits the grass costs one of five lives, and the acorns
+; fall faster as the score grows, until none can be reached. SPACE starts a game.
+;
+; Assemble with: pasmo --bin acorns.asm acorns.bin     (load at 8000h, enter at 8000h)
+; No ROM routine is called; interrupts are taken in mode 2 and only mark the frame.
+
+        org     8000h
+
+; ---------------------------------------------------------------- variables, at fixed addresses
+score:          equ     0B000h          ; word: acorns caught
+lives:          equ     0B002h          ; byte: 5 to 0
+state:          equ     0B003h          ; byte: 0 title, 1 play, 2 over
+seed:           equ     0B004h          ; word: the random numbers' state; poke it to choose a game
+basket:         equ     0B006h          ; byte: leftmost column of the basket
+acorn_x:        equ     0B007h          ; byte: left column of the acorn
+acorn_y:        equ     0B008h          ; byte: top pixel row of the acorn
+phase:          equ     0B009h          ; byte: 0 none, 1 hanging, 2 falling, 3 broken
+best:           equ     0B00Ah          ; word: best score since loading
+fraction:       equ     0B00Ch          ; byte: 256ths of a pixel below acorn_y
+speed:          equ     0B00Dh          ; word: 256ths of a pixel per frame
+timer:          equ     0B00Fh          ; byte: frames left in this phase
+tick:           equ     0B010h          ; byte: frames played, modulo 256
+colour:         equ     0B011h          ; byte: attribute of text; 0 takes each tile's own
+
+stack_top:      equ     0FD00h
+vectors:        equ     0FE00h          ; 257 bytes of FDh
+handler:        equ     0FDFDh
+
+first_column:   equ     4               ; the basket's leftmost place, right of the trunk
+last_column:    equ     26              ; and its rightmost
+basket_width:   equ     6
+drop_first:     equ     5               ; acorns drop in columns 5 to 27
+drop_count:     equ     23
+drop_distance:  equ     8               ; and at least this far from the basket's middle
+hang_y:         equ     64              ; where an acorn appears, just below the crown
+rim_y:          equ     144             ; its top row when it touches the basket's rim
+grass_y:        equ     160             ; its top row when it lies on the grass
+basket_row:     equ     20
+hang_frames:    equ     8
+broken_frames:  equ     10
+pause_frames:   equ     2
+ready_frames:   equ     24
+
+sky_colour:     equ     01101010b       ; bright, red on cyan
+text_colour:    equ     01000111b       ; bright white on black
+
+; ---------------------------------------------------------------- start
+start:  di
+        ld      sp,stack_top
+        ld      hl,vectors
+        ld      de,vectors+1
+        ld      bc,256
+        ld      (hl),handler / 256
+        ldir
+        ld      a,0C3h                  ; JP frame_mark
+        ld      (handler),a
+        ld      hl,frame_mark
+        ld      (handler+1),hl
+        ld      a,vectors / 256
+        ld      i,a
+        im      2
+        ld      hl,0
+        ld      (best),hl
+        ld      (score),hl
+        ld      a,5
+        ld      (lives),a
+        ei
+
+title:  xor     a
+        ld      (state),a
+        out     (254),a
+        call    draw_scene
+        call    draw_status
+        ld      hl,title_text
+        call    print_list
+title_wait:
+        halt
+        call    random
+        call    space_held
+        jr      nz,title_wait
+
+new_game:
+        ld      hl,0
+        ld      (score),hl
+        ld      a,5
+        ld      (lives),a
+        ld      a,15
+        ld      (basket),a
+        xor     a
+        ld      (phase),a
+        ld      (tick),a
+        ld      a,ready_frames
+        ld      (timer),a
+        call    set_speed
+        call    draw_scene
+        call    draw_status
+        call    draw_basket
+        ld      a,1
+        ld      (state),a
+
+play:   halt
+        ld      hl,tick
+        inc     (hl)
+        call    move_basket
+        call    move_acorn
+        ld      a,(state)
+        cp      2
+        jr      nz,play
+
+        ld      hl,(score)
+        ld      de,(best)
+        or      a
+        sbc     hl,de
+        jr      c,not_best
+        add     hl,de
+        ld      (best),hl
+        call    draw_status
+not_best:
+        ld      hl,over_text
+        call    print_list
+release:
+        halt
+        call    space_held
+        jr      z,release
+over_wait:
+        halt
+        call    space_held
+        jr      nz,over_wait
+        jr      new_game
+
+frame_mark:
+        ei
+        ret
+
+space_held:                             ; Z while SPACE is held
+        ld      a,7Fh
+        in      a,(254)
+        and     1
+        ret
+
+; ---------------------------------------------------------------- random numbers
+random: ld      hl,(seed)               ; a 16-bit Galois shift register, five steps; A = low byte
+        ld      a,h
+        or      l
+        jr      nz,rolling
+        ld      hl,0ACE1h               ; zero would stay zero
+rolling:
+        ld      b,5
+roll:   srl     h
+        rr      l
+        jr      nc,no_tap
+        ld      a,h
+        xor     0B4h
+        ld      h,a
+no_tap: djnz    roll
+        ld      (seed),hl
+        ld      a,l
+        ret
+
+; ---------------------------------------------------------------- basket
+move_basket:                            ; one column every second frame
+        ld      a,(tick)
+        rra
+        ret     c
+        ld      a,0DFh                  ; the row P O I U Y
+        in      a,(254)
+        and     3
+        cp      1                       ; O alone: bit 1 low
+        jr      z,go_left
+        cp      2                       ; P alone: bit 0 low
+        ret     nz
+        ld      a,(basket)
+        cp      last_column
+        ret     z
+        ld      e,a                     ; the column that falls free
+        inc     a
+        jr      moved
+go_left:
+        ld      a,(basket)
+        cp      first_column
+        ret     z
+        ld      e,a
+        dec     a
+        ld      (basket),a
+        ld      a,e
+        add     a,basket_width-1
+        ld      e,a
+        jr      wipe
+moved:  ld      (basket),a
+wipe:   ld      d,basket_row            ; two cells of sky at column E
+        ld      a,' '
+        ld      c,sky_colour
+        call    draw_char
+        inc     d
+        ld      a,' '
+        call    draw_char
+
+draw_basket:
+        ld      a,(basket)
+        ld      e,a
+        ld      d,basket_row
+        ld      a,'g'
+        call    basket_line
+        ld      a,(basket)
+        ld      e,a
+        ld      d,basket_row+1
+        ld      a,'j'
+basket_line:                            ; left, four middles, right: tiles A, A+1, A+2
+        ld      c,sky_colour
+        call    draw_char_next
+        inc     a
+        ld      b,4
+middle: ld      c,00010110b             ; yellow on red
+        call    draw_char_next
+        djnz    middle
+        inc     a
+        ld      c,sky_colour
+        jp      draw_char_next
+
+; ---------------------------------------------------------------- acorn
+move_acorn:
+        ld      a,(phase)
+        cp      2
+        jr      z,fall
+        ld      hl,timer
+        dec     (hl)
+        ret     nz
+        or      a
+        jr      z,appear
+        dec     a
+        jr      z,let_go
+
+        call    wipe_acorn              ; the broken one is gone
+        call    draw_basket
+        xor     a
+        ld      (phase),a
+        ld      a,pause_frames
+        ld      (timer),a
+        ret
+
+let_go: ld      a,2
+        ld      (phase),a
+        ret
+
+appear: call    random                  ; a column under the crown, away from the basket
+        and     31
+        cp      drop_count
+        jr      nc,appear
+        add     a,drop_first
+        ld      c,a
+        ld      a,(basket)
+        add     a,2
+        sub     c
+        jr      nc,far
+        neg
+far:    cp      drop_distance
+        jr      c,appear
+        ld      a,c
+        ld      (acorn_x),a
+        ld      a,hang_y
+        ld      (acorn_y),a
+        xor     a
+        ld      (fraction),a
+        inc     a
+        ld      (phase),a
+        ld      a,hang_frames
+        ld      (timer),a
+        ld      de,acorn_picture
+        jp      draw_acorn
+
+fall:   ld      hl,(fraction)           ; L = fraction, H is replaced by the row
+        ld      a,(acorn_y)
+        ld      h,a
+        ld      c,a                     ; C = old row
+        ld      de,(speed)
+        add     hl,de
+        ld      a,l
+        ld      (fraction),a
+        ld      a,h
+        cp      grass_y
+        jr      c,above
+        ld      a,grass_y
+above:  ld      (acorn_y),a
+        cp      rim_y
+        jr      c,redraw
+        ld      a,(acorn_x)             ; touching: basket <= x + 1 and x <= basket + 5
+        ld      hl,basket
+        inc     a
+        sub     (hl)
+        cp      basket_width+1
+        jr      c,caught
+        ld      a,(acorn_y)
+        cp      grass_y
+        jr      z,missed
+
+redraw: ld      a,(acorn_y)             ; clear the rows that fall free, then draw
+        sub     c
+        jr      z,no_rows
+        cp      16
+        jr      c,few_rows
+        ld      a,16
+few_rows:
+        ld      b,a
+        call    wipe_rows
+no_rows:
+        ld      de,acorn_picture
+        jp      draw_acorn
+
+caught: ld      b,16
+        call    wipe_rows
+        call    draw_basket
+        ld      hl,(score)
+        inc     hl
+        ld      (score),hl
+        call    set_speed
+        ld      a,pause_frames
+        ld      (timer),a
+        xor     a
+        ld      (phase),a
+        jp      draw_score
+
+missed: ld      b,16
+        call    wipe_rows
+        ld      de,broken_picture
+        call    draw_acorn
+        ld      a,3
+        ld      (phase),a
+        ld      a,broken_frames
+        ld      (timer),a
+        ld      hl,lives
+        dec     (hl)
+        jp      nz,draw_lives
+        ld      a,2
+        ld      (state),a
+        jp      draw_lives
+
+set_speed:                              ; a step of the table every four points
+        ld      hl,(score)
+        srl     h
+        rr      l
+        srl     h
+        rr      l
+        ld      a,h
+        or      a
+        jr      nz,top_speed
+        ld      a,l
+        cp      speed_steps
+        jr      c,known
+top_speed:
+        ld      a,speed_steps-1
+known:  add     a,a
+        ld      e,a
+        ld      d,0
+        ld      hl,speeds
+        add     hl,de
+        ld      e,(hl)
+        inc     hl
+        ld      d,(hl)
+        ld      (speed),de
+        ret
+
+speeds: defw    465,488,512,539,569,602,640,683 ; 44, 42, ... 30 frames from crown to rim
+        defw    900,1280,2048,4096              ; 23, 16, 10, 5 frames: the end comes
+speed_steps:    equ     ($-speeds)/2
+
+; ---------------------------------------------------------------- status line
+draw_status:
+        ld      hl,status_text
+        call    print_list
+        ld      hl,(best)
+        ld      de,0*256+15
+        call    print_number
+        call    draw_lives
+draw_score:
+        ld      hl,(score)
+        ld      de,0*256+7
+print_number:                           ; HL in three digits at row D, column E
+        ld      a,01000110b             ; bright yellow on black
+        ld      (colour),a
+        ld      bc,-100
+        call    print_digit
+        ld      bc,-10
+        call    print_digit
+        ld      a,l
+        add     a,'0'
+        jp      print_char
+print_digit:
+        ld      a,'0'-1
+count:  inc     a
+        add     hl,bc
+        jr      c,count
+        or      a
+        sbc     hl,bc
+        jp      print_char
+
+draw_lives:
+        ld      a,(lives)
+        ld      b,a
+        ld      de,0*256+26
+        ld      c,5
+one_life:
+        ld      a,b
+        or      a
+        ld      a,'n'                   ; an acorn
+        jr      z,lost
+        dec     b
+        jr      show
+lost:   ld      a,'o'                   ; its outline
+show:   push    bc
+        ld      c,01000010b             ; bright red on black
+        call    draw_char_next
+        pop     bc
+        dec     c
+        jr      nz,one_life
+        ret
+
+; ---------------------------------------------------------------- drawing
+wipe_acorn:
+        ld      a,(acorn_y)
+        ld      c,a
+        ld      b,16
+wipe_rows:                              ; B rows from pixel row C at the acorn's columns
+        call    acorn_address
+wipe_row:
+        xor     a
+        ld      (hl),a
+        inc     l
+        ld      (hl),a
+        dec     l
+        call    next_row
+        djnz    wipe_row
+        ret
+
+draw_acorn:                             ; picture at DE
+        ld      a,(acorn_y)
+        ld      c,a
+        call    acorn_address
+        ld      b,16
+acorn_row:
+        ld      a,(de)
+        inc     de
+        ld      (hl),a
+        inc     l
+        ld      a,(de)
+        inc     de
+        ld      (hl),a
+        dec     l
+        call    next_row
+        djnz    acorn_row
+        ret
+
+acorn_address:                          ; HL = screen address of pixel row C, column acorn_x
+        ld      a,c
+        and     7
+        ld      h,a
+        ld      a,c
+        rra
+        rra
+        rra
+        and     18h
+        or      h
+        or      40h
+        ld      h,a
+        ld      a,c
+        add     a,a
+        add     a,a
+        and     0E0h
+        ld      l,a
+        ld      a,(acorn_x)
+        or      l
+        ld      l,a
+        ret
+
+next_row:                               ; HL one pixel row down
+        inc     h
+        ld      a,h
+        and     7
+        ret     nz
+        ld      a,l
+        add     a,32
+        ld      l,a
+        ret     c
+        ld      a,h
+        sub     8
+        ld      h,a
+        ret
+
+draw_scene:
+        ld      hl,scene
+        ld      de,0
+scene_cell:
+        ld      a,(hl)
+        inc     hl
+        push    hl
+        call    draw_tile
+        pop     hl
+        ld      a,e
+        cp      32
+        jr      nz,scene_cell
+        ld      e,0
+        inc     d
+        ld      a,d
+        cp      24
+        jr      nz,scene_cell
+        ret
+
+draw_tile:                              ; tile A in its own colours, then E + 1
+        ld      c,sky_colour
+        cp      ' '
+        jr      z,draw_char_next
+        push    af
+        sub     'a'
+        ld      c,a
+        ld      b,0
+        ld      hl,tile_colours
+        add     hl,bc
+        ld      c,(hl)
+        pop     af
+draw_char_next:                         ; character A at row D, column E in colours C, then E + 1
+        call    draw_char
+        inc     e
+        ret
+
+draw_char:                              ; keeps A, BC and DE
+        push    af
+        push    bc
+        push    de
+        cp      ' '
+        jr      nz,visible
+        ld      a,'@'                   ; the empty glyph
+visible:
+        sub     '0'
+        ld      l,a
+        ld      h,0
+        add     hl,hl
+        add     hl,hl
+        add     hl,hl
+        ld      bc,glyphs
+        add     hl,bc
+        ld      a,d
+        rrca
+        rrca
+        rrca
+        and     0E0h
+        or      e
+        ld      e,a
+        ld      a,d
+        and     18h
+        or      40h
+        ld      d,a
+        ld      b,8
+char_row:
+        ld      a,(hl)
+        ld      (de),a
+        inc     hl
+        inc     d
+        djnz    char_row
+        ld      a,d                     ; eight rows on: 48h, 50h or 58h
+        sub     8
+        rrca
+        rrca
+        rrca
+        and     3
+        or      58h
+        ld      h,a
+        ld      l,e
+        pop     de
+        pop     bc
+        ld      (hl),c
+        pop     af
+        ret
+
+print_list:                             ; texts: colour, row, column, characters, 0; FFh ends the list
+        ld      a,(hl)
+        inc     hl
+        cp      0FFh
+        ret     z
+        ld      (colour),a
+        ld      d,(hl)
+        inc     hl
+        ld      e,(hl)
+        inc     hl
+text_char:
+        ld      a,(hl)
+        inc     hl
+        or      a
+        jr      z,print_list
+        push    hl
+        call    print_char
+        pop     hl
+        jr      text_char
+
+print_char:                             ; A at row D, column E, then E + 1; keeps HL
+        push    hl
+        push    bc
+        push    af
+        ld      a,(colour)
+        ld      c,a
+        pop     af
+        call    draw_char_next
+        pop     bc
+        pop     hl
+        ret
+
+; ---------------------------------------------------------------- texts
+status_text:
+        defb    text_colour,0,0," SCORE      HI                  ",0
+        defb    0FFh
+title_text:
+        defb    01010111b,10,10,"              ",0
+        defb    01010110b,11,10,"    ACORNS    ",0
+        defb    01010111b,12,10,"              ",0
+        defb    01010111b,13,10," O LEFT       ",0
+        defb    01010111b,14,10," P RIGHT      ",0
+        defb    01010111b,15,10," SPACE STARTS ",0
+        defb    01010111b,16,10,"              ",0
+        defb    0FFh
+over_text:
+        defb    01010111b,12,11,"             ",0
+        defb    01010110b,13,11,"  GAME OVER  ",0
+        defb    01010111b,14,11,"             ",0
+        defb    0FFh
+
+; ---------------------------------------------------------------- the scene: letters are tiles
+scene:  defb    "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww"
+        defb    "   xzzy   xzzzy   xzzy       {| "
+        defb    " xzabcazzzabacbazzbabazy     }~ "
+        defb    "xacbabcabcababcabacbabcazy      "
+        defb    "abcabacbabcabcbabcababcababy    "
+        defb    "cabcbabcacbabacbabcabcbabcabzy  "
+        defb    "dedaedabdecadebadecabdeadebaeb  "
+        defb    "fedfdedffdedfedfdedfedffdedfff  "
+        defb    "pqpr                            "
+        defb    "qpqr                            "
+        defb    "pqpr                            "
+        defb    "qpqr                            "
+        defb    "pqpr                            "
+        defb    "qpqr                            "
+        defb    "pqpr                            "
+        defb    "qpqr                            "
+        defb    "pqpr                            "
+        defb    "qpqr                            "
+        defb    "pqpr                            "
+        defb    "qpqr                            "
+        defb    "pqps                            "
+        defb    "qpqp                            "
+        defb    "tuttutuuttututtuuttutututtuututt"
+        defb    "vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv"
+
+tile_colours:
+        defb    01100000b               ; a  leaves: black on bright green
+        defb    01100000b               ; b
+        defb    01100000b               ; c
+        defb    00100000b               ; d  leaves in shadow
+        defb    00100000b               ; e
+        defb    01101100b               ; f  lower edge: bright green on cyan
+        defb    0,0,0,0,0,0             ; g to l are the basket's
+        defb    0,0                     ; m n o: lives
+        defb    0
+        defb    00010000b               ; p  bark: black on red
+        defb    00010000b               ; q
+        defb    01101010b               ; r  its right edge: red on cyan
+        defb    01101010b               ; s  a root
+        defb    01100101b               ; t  grass blades: cyan on bright green
+        defb    01100101b               ; u
+        defb    00100000b               ; v  grass
+        defb    01000111b               ; w  status line
+        defb    01101100b               ; x  crown, upper left
+        defb    01101100b               ; y  upper right
+        defb    01101100b               ; z  top
+        defb    01101110b               ; {  sun
+        defb    01101110b               ; |
+        defb    01101110b               ; }
+        defb    01101110b               ; ~
+
+; ---------------------------------------------------------------- pictures
+acorn_picture:
+        defb    00000010b,00000000b
+        defb    00000001b,10000000b
+        defb    00000111b,11100000b
+        defb    00011111b,11111000b
+        defb    00111011b,01110100b
+        defb    01101101b,10110110b
+        defb    01111111b,11111110b
+        defb    00111111b,11111100b
+        defb    00111111b,11111100b
+        defb    00111001b,11111100b
+        defb    00110011b,11111100b
+        defb    00110011b,11111100b
+        defb    00011111b,11111000b
+        defb    00001111b,11110000b
+        defb    00000111b,11100000b
+        defb    00000001b,10000000b
+broken_picture:
+        defb    00000000b,00000000b
+        defb    00000000b,00000000b
+        defb    00000000b,00000000b
+        defb    00000000b,00000000b
+        defb    00010000b,00001000b
+        defb    00000100b,00100000b
+        defb    01000000b,00000010b
+        defb    00001000b,00010000b
+        defb    00000000b,00000000b
+        defb    00111000b,00011100b
+        defb    01111100b,01111110b
+        defb    11111000b,00111111b
+        defb    11111100b,01111111b
+        defb    11111110b,00111111b
+        defb    01111100b,01111110b
+        defb    00111000b,00111100b
+
+glyphs:                                 ; from character '0' on
+        defb    03Ch,066h,06Eh,07Eh,076h,066h,03Ch,000h  ; 0
+        defb    018h,038h,018h,018h,018h,018h,07Eh,000h  ; 1
+        defb    03Ch,066h,006h,00Ch,030h,060h,07Eh,000h  ; 2
+        defb    03Ch,066h,006h,01Ch,006h,066h,03Ch,000h  ; 3
+        defb    00Ch,01Ch,03Ch,06Ch,07Eh,00Ch,00Ch,000h  ; 4
+        defb    07Eh,060h,07Ch,006h,006h,066h,03Ch,000h  ; 5
+        defb    03Ch,060h,07Ch,066h,066h,066h,03Ch,000h  ; 6
+        defb    07Eh,006h,00Ch,018h,030h,030h,030h,000h  ; 7
+        defb    03Ch,066h,066h,03Ch,066h,066h,03Ch,000h  ; 8
+        defb    03Ch,066h,066h,03Eh,006h,00Ch,038h,000h  ; 9
+        defs    7*8                     ; : to @, the last one the empty glyph
+        defb    03Ch,066h,066h,07Eh,066h,066h,066h,000h  ; A
+        defb    07Ch,066h,066h,07Ch,066h,066h,07Ch,000h  ; B
+        defb    03Ch,066h,060h,060h,060h,066h,03Ch,000h  ; C
+        defb    078h,06Ch,066h,066h,066h,06Ch,078h,000h  ; D
+        defb    07Eh,060h,060h,07Ch,060h,060h,07Eh,000h  ; E
+        defb    07Eh,060h,060h,07Ch,060h,060h,060h,000h  ; F
+        defb    03Ch,066h,060h,06Eh,066h,066h,03Eh,000h  ; G
+        defb    066h,066h,066h,07Eh,066h,066h,066h,000h  ; H
+        defb    03Ch,018h,018h,018h,018h,018h,03Ch,000h  ; I
+        defb    01Eh,00Ch,00Ch,00Ch,00Ch,06Ch,038h,000h  ; J
+        defb    066h,06Ch,078h,070h,078h,06Ch,066h,000h  ; K
+        defb    060h,060h,060h,060h,060h,060h,07Eh,000h  ; L
+        defb    063h,077h,07Fh,06Bh,063h,063h,063h,000h  ; M
+        defb    066h,076h,07Eh,07Eh,06Eh,066h,066h,000h  ; N
+        defb    03Ch,066h,066h,066h,066h,066h,03Ch,000h  ; O
+        defb    07Ch,066h,066h,07Ch,060h,060h,060h,000h  ; P
+        defb    03Ch,066h,066h,066h,06Eh,06Ch,036h,000h  ; Q
+        defb    07Ch,066h,066h,07Ch,078h,06Ch,066h,000h  ; R
+        defb    03Eh,060h,060h,03Ch,006h,006h,07Ch,000h  ; S
+        defb    07Eh,018h,018h,018h,018h,018h,018h,000h  ; T
+        defb    066h,066h,066h,066h,066h,066h,03Ch,000h  ; U
+        defb    066h,066h,066h,066h,066h,03Ch,018h,000h  ; V
+        defb    063h,063h,063h,06Bh,07Fh,077h,063h,000h  ; W
+        defb    066h,066h,03Ch,018h,03Ch,066h,066h,000h  ; X
+        defb    066h,066h,066h,03Ch,018h,018h,018h,000h  ; Y
+        defb    07Eh,006h,00Ch,018h,030h,060h,07Eh,000h  ; Z
+        defs    6*8                     ; [ to `
+        defb    00000000b                ; a
+        defb    00010000b
+        defb    00101000b
+        defb    00000100b
+        defb    00000000b
+        defb    01000000b
+        defb    10100010b
+        defb    00010000b
+        defb    00000010b                ; b
+        defb    01000100b
+        defb    00101000b
+        defb    00000000b
+        defb    00000000b
+        defb    00010001b
+        defb    00001010b
+        defb    00000000b
+        defb    00100000b                ; c
+        defb    01001000b
+        defb    00010000b
+        defb    00000010b
+        defb    01000100b
+        defb    00001000b
+        defb    00010000b
+        defb    00100000b
+        defb    10010010b                ; d
+        defb    00101001b
+        defb    01000100b
+        defb    10010010b
+        defb    00101001b
+        defb    01000100b
+        defb    10010010b
+        defb    01001001b
+        defb    01010010b                ; e
+        defb    10001001b
+        defb    00100100b
+        defb    01010010b
+        defb    10001001b
+        defb    00100101b
+        defb    10010010b
+        defb    01001000b
+        defb    11111111b                ; f
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b
+        defb    01111110b
+        defb    00111100b
+        defb    00000000b
+        defb    00000000b
+        defb    01111111b                ; g
+        defb    11111111b
+        defb    11111111b
+        defb    01111111b
+        defb    00111111b
+        defb    00111111b
+        defb    00111111b
+        defb    00111111b
+        defb    11111111b                ; h
+        defb    00000000b
+        defb    11111111b
+        defb    00000000b
+        defb    01000100b
+        defb    01000100b
+        defb    00000000b
+        defb    00010001b
+        defb    11111110b                ; i
+        defb    11111111b
+        defb    11111111b
+        defb    11111110b
+        defb    11111100b
+        defb    11111100b
+        defb    11111100b
+        defb    11111100b
+        defb    00011111b                ; j
+        defb    00011111b
+        defb    00011111b
+        defb    00011111b
+        defb    00001111b
+        defb    00001111b
+        defb    00000111b
+        defb    00000011b
+        defb    00010001b                ; k
+        defb    00000000b
+        defb    01000100b
+        defb    01000100b
+        defb    00000000b
+        defb    00010001b
+        defb    00010001b
+        defb    00000000b
+        defb    11111000b                ; l
+        defb    11111000b
+        defb    11111000b
+        defb    11111000b
+        defb    11110000b
+        defb    11110000b
+        defb    11100000b
+        defb    11000000b
+        defb    00000000b                ; m
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00010000b                ; n
+        defb    00111000b
+        defb    01111100b
+        defb    11111110b
+        defb    01111100b
+        defb    01111100b
+        defb    00111000b
+        defb    00010000b
+        defb    00010000b                ; o
+        defb    00101000b
+        defb    01000100b
+        defb    11111110b
+        defb    01000100b
+        defb    01000100b
+        defb    00101000b
+        defb    00010000b
+        defb    00100010b                ; p
+        defb    00100100b
+        defb    01000100b
+        defb    01001000b
+        defb    01001000b
+        defb    01000100b
+        defb    00100100b
+        defb    00100010b
+        defb    01000001b                ; q
+        defb    01000010b
+        defb    00100100b
+        defb    00100100b
+        defb    01000010b
+        defb    10000001b
+        defb    10010001b
+        defb    01000010b
+        defb    11111100b                ; r
+        defb    11111100b
+        defb    11111000b
+        defb    11111000b
+        defb    11111100b
+        defb    11111100b
+        defb    11111000b
+        defb    11111100b
+        defb    11111100b                ; s
+        defb    11111100b
+        defb    11111110b
+        defb    11111110b
+        defb    11111110b
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b
+        defb    10111011b                ; t
+        defb    10011001b
+        defb    00010001b
+        defb    00000001b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    11011101b                ; u
+        defb    01001101b
+        defb    01000100b
+        defb    00000100b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b                ; v
+        defb    01000010b
+        defb    00100100b
+        defb    00000000b
+        defb    00000000b
+        defb    00010000b
+        defb    10001000b
+        defb    01000000b
+        defb    00000000b                ; w
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000000b
+        defb    00000011b                ; x
+        defb    00001111b
+        defb    00011111b
+        defb    00111111b
+        defb    01111111b
+        defb    01111111b
+        defb    11111111b
+        defb    11111111b
+        defb    11000000b                ; y
+        defb    11110000b
+        defb    11111000b
+        defb    11111100b
+        defb    11111110b
+        defb    11111110b
+        defb    11111111b
+        defb    11111111b
+        defb    00111100b                ; z
+        defb    01111110b
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b
+        defb    00000111b                ; {
+        defb    00011111b
+        defb    00111111b
+        defb    01111111b
+        defb    01111111b
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b
+        defb    11100000b                ; |
+        defb    11111000b
+        defb    11111100b
+        defb    11111110b
+        defb    11111110b
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b
+        defb    11111111b                ; }
+        defb    11111111b
+        defb    11111111b
+        defb    01111111b
+        defb    01111111b
+        defb    00111111b
+        defb    00011111b
+        defb    00000111b
+        defb    11111111b                ; ~
+        defb    11111111b
+        defb    11111111b
+        defb    11111110b
+        defb    11111110b
+        defb    11111100b
+        defb    11111000b
+        defb    11100000b
