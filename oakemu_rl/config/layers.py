@@ -95,7 +95,7 @@ def unknown_flag(flag: str, paths: Mapping[str, Any], short: Sequence[str] = ())
     candidates = meant(path, [*short, *paths])
     first = [candidate for candidate in candidates if candidate in short] or candidates
     if not first:
-        return f"{flag}: unknown flag; the flags are told by --help, settings by `config show`"
+        return f"{flag}: unknown flag; --help lists the flags, `config show WHAT` the settings"
     return f"{flag}: unknown flag; did you mean {' or '.join(map(flag_name, first))}?"
 
 
