@@ -5,7 +5,6 @@ Here it is decided what an id means. What the environments then look like to an 
 """
 
 import importlib
-import re
 import warnings
 from contextlib import ExitStack
 from difflib import get_close_matches
@@ -23,12 +22,13 @@ from oakemu_rl.core.errors import (
     MissingExtraError,
     UnsupportedEnvironmentError,
 )
+from oakemu_rl.envs.games.game_env import SpectrumGame
+from oakemu_rl.envs.games.registry import find_game, game_names, register_games
 from oakemu_rl.envs.spaces import action_names, action_spec, observation_conversion
 from oakemu_rl.envs.stacking import stack_frames
 from oakemu_rl.envs.vector import VectorEnvironment
 
 GAME_FILE_ENDING = ".toml"
-VERSIONED_ID = re.compile(r"-v\d+$")
 OUR_NAMESPACE = "OakEmu/"
 ATARI_NAMESPACE = "ALE/"
 RENDER_MODE = "rgb_array"
@@ -82,7 +82,7 @@ def make_vector_environment(
 
 def _bare_environment(options: EnvironmentOptions, *, render: bool) -> Env[Any, Any]:
     try:
-        if _is_game(options.id):
+        if options.id.endswith(GAME_FILE_ENDING) or options.id in game_names():
             return _game(options, render=render)
         return _gymnasium_environment(options, render=render)
     except TypeError as error:
@@ -94,25 +94,11 @@ def _bare_environment(options: EnvironmentOptions, *, render: bool) -> Env[Any, 
         ) from error
 
 
-def _game_names() -> tuple[str, ...]:
-    from oakemu_rl.envs.games import registry
-
-    return tuple(registry.game_names())
-
-
-def _is_game(name: str) -> bool:
-    if VERSIONED_ID.search(name):
-        return False
-    return name.endswith(GAME_FILE_ENDING) or name in _game_names()
-
-
 def _game(options: EnvironmentOptions, *, render: bool) -> Env[Any, Any]:
-    from oakemu_rl.envs.games.game_env import SpectrumGame
-    from oakemu_rl.envs.games.registry import find_game
-
-    game: Env[Any, Any] = SpectrumGame(
-        find_game(options.id), render_mode=RENDER_MODE if render else None, **options.arguments
-    )
+    arguments: dict[str, Any] = dict(options.arguments)
+    if render:
+        arguments["render_mode"] = RENDER_MODE
+    game: Env[Any, Any] = SpectrumGame(find_game(options.id), **arguments)
     if options.max_episode_steps is None:
         return game
     return TimeLimit(game, options.max_episode_steps)
@@ -146,8 +132,6 @@ def _registered(name: str) -> EnvSpec:
     if module:
         importlib.import_module(module)
     elif name.startswith(OUR_NAMESPACE):
-        from oakemu_rl.envs.games.registry import register_games
-
         register_games()
     elif name.startswith(ATARI_NAMESPACE):
         _import_atari(name)
@@ -166,10 +150,10 @@ def _import_atari(name: str) -> None:
 
 
 def _unknown(name: str, identifier: str) -> UnsupportedEnvironmentError:
-    known = [*_game_names(), *gymnasium.registry]
+    known = [*game_names(), *gymnasium.registry]
     nearest = get_close_matches(identifier, known, n=3, cutoff=0.5)
     hint = (
-        f"nearest are {', '.join(nearest)}" if nearest else f"games are {', '.join(_game_names())}"
+        f"nearest are {', '.join(nearest)}" if nearest else f"games are {', '.join(game_names())}"
     )
     return UnsupportedEnvironmentError(
         f"environment {name!r} is unknown; {hint}; allowed is a game's name, the path of a game's "

@@ -16,6 +16,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from oakemu_rl.core.errors import EnvironmentFaultError
 from oakemu_rl.core.observations import ActionSpec, ObservationSpec
 from oakemu_rl.envs.autoreset import autoreset_mode, final_observations
+from oakemu_rl.envs.episodes import EpisodeTally, FinishedEpisode
 from oakemu_rl.envs.masks import Flags, MaskReader, Masks, sub_environments
 from oakemu_rl.envs.spaces import (
     Array,
@@ -25,17 +26,6 @@ from oakemu_rl.envs.spaces import (
     first_action,
     observation_conversion,
 )
-
-LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
-
-
-@attrs.frozen(kw_only=True)
-class FinishedEpisode:
-    """An episode that ended in this step: the undiscounted sum of its rewards, and its steps."""
-
-    environment: int
-    episode_return: float
-    length: int
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -89,9 +79,8 @@ class VectorEnvironment:
         self._masks = MaskReader(envs, actions=self._action_spec.count, environment=self._name)
         self._observations: Batch | None = None
         self._action_masks: Masks | None = None
-        self._returns = np.zeros(self.count, dtype=np.float64)
-        self._lengths = np.zeros(self.count, dtype=np.int64)
-        self._awaiting_reset = np.zeros(self.count, dtype=np.bool_)
+        self._episodes = EpisodeTally(self.count)
+        self._waiting: Flags | None = None
         self._every = np.ones(self.count, dtype=np.bool_)
 
     @property
@@ -138,9 +127,8 @@ class VectorEnvironment:
         one_each = isinstance(self._envs.unwrapped, SyncVectorEnv | AsyncVectorEnv)
         seed: Any = [int(seed) for seed in seeds] if one_each else int(seeds[0])
         raw, infos = self._envs.reset(seed=seed)
-        self._returns.fill(0.0)
-        self._lengths.fill(0)
-        self._awaiting_reset = np.zeros(self.count, dtype=np.bool_)
+        self._episodes = EpisodeTally(self.count)
+        self._waiting = None
         self._observations = self._converted(raw)
         self._action_masks = self._masks.read_after_reset(infos)
 
@@ -152,22 +140,34 @@ class VectorEnvironment:
             EnvironmentFaultError: a reward or an observation is not finite, or a mask is wrong.
         """
         raw, raw_rewards, terminations, truncations, infos = self._envs.step(self._given(actions))
-        valid = ~self._awaiting_reset
-        terminated = np.logical_and(terminations, valid)
-        truncated = np.logical_and(truncations, valid)
-        self._lengths += valid
-        rewards = self._checked_rewards(raw_rewards, valid)
-        self._returns += rewards
-        returned = self._converted(raw)
+        terminated = np.array(terminations, dtype=np.bool_)
+        truncated = np.array(truncations, dtype=np.bool_)
+        valid = self._every.copy()
+        if self._waiting is not None:
+            valid = ~self._waiting
+            raw_rewards = np.where(valid, raw_rewards, 0.0)
+            terminated &= valid
+            truncated &= valid
+        self._episodes.add(raw_rewards)
+        rewards = self._checked_rewards(raw_rewards)
+        next_observations = self._observations = self._converted(raw)
         ended = terminated | truncated
-        next_observations = self._go_on(returned, infos, ended)
+        episodes: tuple[FinishedEpisode, ...] = ()
+        if np.count_nonzero(ended) == 0:
+            self._waiting = None
+            self._action_masks = self._masks.read(infos, rows=self._every)
+        else:
+            next_observations = self._end_episodes(next_observations, infos, ended)
+            waits = self._mode is AutoresetMode.NEXT_STEP
+            self._waiting = ended if waits else None
+            episodes = self._episodes.finish(ended, idle_steps=int(waits))
         return VectorStep(
             next_observations=next_observations,
             rewards=rewards,
             terminated=terminated,
             truncated=truncated,
             valid=valid,
-            episodes=self._finish(ended),
+            episodes=episodes,
         )
 
     def render(self, index: int) -> Array | None:
@@ -181,42 +181,23 @@ class VectorEnvironment:
         """Release the environments."""
         self._envs.close()
 
-    def _go_on(self, returned: Batch, infos: Mapping[str, Any], ended: Flags) -> Batch:
-        """Set what is to be acted on now; returns the true next observations."""
-        self._observations = next_observations = returned
+    def _end_episodes(self, returned: Batch, infos: Mapping[str, Any], ended: Flags) -> Batch:
+        """Go on from ends to what is acted on next; the true next observations are returned."""
         if self._mode is AutoresetMode.NEXT_STEP:
-            self._awaiting_reset = ended
             self._action_masks = self._masks.read(infos, rows=~ended)
-        elif np.count_nonzero(ended) == 0:
-            self._action_masks = self._masks.read(infos, rows=self._every)
-        elif self._mode is AutoresetMode.SAME_STEP:
+            return returned
+        if self._mode is AutoresetMode.SAME_STEP:
             self._action_masks = self._masks.read(infos, rows=self._every)
             final = final_observations(self._envs, infos, ended=ended, environment=self._name)
-            next_observations = _with_rows(returned, ended, self._converted(final, ended))
-        else:
-            masks = self._masks.read(infos, rows=~ended)
-            raw, reset_infos = self._envs.reset(options={"reset_mask": ended.copy()})
-            self._observations = self._converted(raw)
-            reset_masks = self._masks.read(reset_infos, rows=ended)
-            if masks is not None and reset_masks is not None:
-                masks[ended] = reset_masks[ended]
-            self._action_masks = masks
-        return next_observations
-
-    def _finish(self, ended: Flags) -> tuple[FinishedEpisode, ...]:
-        if np.count_nonzero(ended) == 0:
-            return ()
-        episodes = tuple(
-            FinishedEpisode(
-                environment=row,
-                episode_return=float(self._returns[row]),
-                length=int(self._lengths[row]),
-            )
-            for row in np.flatnonzero(ended).tolist()
-        )
-        self._returns[ended] = 0.0
-        self._lengths[ended] = 0
-        return episodes
+            return _with_rows(returned, ended, self._converted(final, ended))
+        masks = self._masks.read(infos, rows=~ended)
+        raw, reset_infos = self._envs.reset(options={"reset_mask": ended.copy()})
+        self._observations = self._converted(raw)
+        reset_masks = self._masks.read(reset_infos, rows=ended)
+        if masks is not None and reset_masks is not None:
+            masks[ended] = reset_masks[ended]
+        self._action_masks = masks
+        return returned
 
     def _given(self, actions: Array) -> Array:
         if actions.shape != (self.count,) or actions.dtype.kind not in "iu":
@@ -227,13 +208,14 @@ class VectorEnvironment:
         wide = actions.astype(np.int64, copy=False)
         return wide + self._first_action if self._first_action else wide
 
-    def _checked_rewards(self, rewards: Array, valid: Flags) -> npt.NDArray[np.float32]:
-        # The comparison is false for NaN, and for numbers that float32 cannot hold.
-        finite = np.abs(rewards) <= LARGEST_FLOAT32
+    def _checked_rewards(self, raw: Array) -> npt.NDArray[np.float32]:
+        with np.errstate(over="ignore"):
+            rewards = np.array(raw, dtype=np.float32)
+        finite = np.isfinite(rewards)
         if np.count_nonzero(finite) != self.count:
             row = int(np.argmin(finite))
-            raise self._fault(row, f"the reward {float(rewards[row])}")
-        return np.multiply(rewards, valid, dtype=np.float32, casting="same_kind")
+            raise self._fault(row, f"the reward {float(raw[row])}")
+        return rewards
 
     def _converted(self, raw: Any, rows: Flags | None = None) -> Batch:
         """The observations of the environments in `rows`, or of all, as the model takes them."""
@@ -250,8 +232,8 @@ class VectorEnvironment:
 
     def _fault(self, row: int, what: str) -> EnvironmentFaultError:
         return EnvironmentFaultError(
-            f"environment {row} of {self._name!r} gave {what} at step {self._lengths[row]} of its "
-            "episode; rewards and observations must be finite float32 numbers"
+            f"environment {row} of {self._name!r} gave {what} at step "
+            f"{self._episodes.length(row)} of its episode; allowed are finite float32 numbers"
         )
 
 
