@@ -1,0 +1,106 @@
+"""Wrong versions of seeds, observations and checks."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from oakemu_rl import core
+from oakemu_rl.core import checks, number_checks, precision
+from property_tests.laws import mutant_of
+
+
+@mutant_of(core.derive_seed)
+def index_left_out(seed: int, role: str, **_index: Any) -> int:
+    return core.derive_seed(seed, role)
+
+
+@mutant_of(core.derive_seed)
+def seeds_added(seed: int, role: str, index: int = 0) -> int:
+    core.derive_seed(seed, role, index)
+    return (core.derive_seed(0, role) + seed + index) % 2**31
+
+
+@mutant_of(core.map_observations)
+def only_the_first_is_mapped(function: Any, observations: Any) -> Any:
+    if isinstance(observations, Tensor):
+        return function(observations)
+    first = next(iter(observations))
+    return {**observations, first: function(observations[first])}
+
+
+@mutant_of(core.observation_tensors)
+def lone_tensor_without_a_name(observations: Any) -> Any:
+    return {"": observations} if isinstance(observations, Tensor) else dict(observations)
+
+
+@mutant_of(core.observation_specs)
+def lone_spec_without_a_name(spec: Any) -> Any:
+    return {"": spec} if isinstance(spec, core.TensorSpec) else dict(spec)
+
+
+@mutant_of(core.batch_size)
+def size_of_the_last_dimension(observations: Any) -> int:
+    return int(next(iter(core.observation_tensors(observations).values())).shape[-1])
+
+
+@mutant_of(checks.check_floating)
+def integers_pass_for_floating(name: str, tensor: Tensor) -> None:
+    if tensor.dtype == torch.bool:
+        checks.check_floating(name, tensor)
+
+
+@mutant_of(checks.check_bool)
+def bytes_pass_for_bool(name: str, tensor: Tensor) -> None:
+    if tensor.dtype != torch.uint8:
+        checks.check_bool(name, tensor)
+
+
+@mutant_of(checks.check_integer)
+def bool_passes_for_an_integer(name: str, tensor: Tensor) -> None:
+    if tensor.dtype != torch.bool:
+        checks.check_integer(name, tensor)
+
+
+@mutant_of(checks.check_integer)
+def only_int64_passes(name: str, tensor: Tensor) -> None:
+    checks.check_integer(name, tensor if tensor.dtype == torch.int64 else tensor.float())
+
+
+@mutant_of(checks.check_dimensions)
+def more_dimensions_pass(name: str, tensor: Tensor, letters: str) -> None:
+    if tensor.dim() < len(letters):
+        checks.check_dimensions(name, tensor, letters)
+
+
+@mutant_of(checks.check_shape)
+def equal_sizes_pass(name: str, tensor: Tensor, shape: Any, letters: str) -> None:
+    if tensor.numel() != math.prod(shape):
+        checks.check_shape(name, tensor, shape, letters)
+
+
+@mutant_of(number_checks.check_fraction)
+def percentages_pass(name: str, value: float) -> None:
+    number_checks.check_fraction(name, value / 100)
+
+
+@mutant_of(number_checks.check_not_negative)
+def infinity_passes(name: str, value: float) -> None:
+    if not math.isinf(value) or value < 0:
+        number_checks.check_not_negative(name, value)
+
+
+@mutant_of(number_checks.check_positive)
+def zero_passes_for_positive(name: str, value: float) -> None:
+    number_checks.check_not_negative(name, value)
+
+
+@mutant_of(precision.at_least_float32)
+def always_float64(tensor: Tensor) -> Tensor:
+    return tensor.double()
+
+
+@mutant_of(precision.at_least_float32)
+def always_float32(tensor: Tensor) -> Tensor:
+    return tensor.float()
