@@ -196,6 +196,10 @@ def test_an_integer_stays_one_where_both_are_allowed() -> None:
     [
         ({}, "values: missing, needed is a table of tables"),
         ({"values": {"a b": {}}}, 'values."a b".address: missing, needed is an integer'),
+        (
+            {"values": {"a": {"address": True}}},
+            "values.a.address: got true (a boolean), allowed is an integer",
+        ),
         ({"values": {"a": {"address": "1"}}}, 'values.a.address: got "1" (a string), '),
         (
             {"values": {}, "blocks": [{"address": 1}, {"address": 1, "kid": "byte"}]},

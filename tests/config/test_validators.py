@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from oakemu_rl import config
 from oakemu_rl.config.options import CloningOptions, EnvironmentOptions, ModelOptions, RunOptions
 from oakemu_rl.config.ppo import LossOptions, OptimisationOptions, RolloutOptions
 from oakemu_rl.config.validators import InvalidValueError
@@ -47,3 +48,8 @@ def test_values_on_the_bounds_are_taken() -> None:
 def test_a_number_stands_for_a_constant_schedule() -> None:
     assert OptimisationOptions(learning_rate=1e-3).learning_rate == constant(1e-3)
     assert LossOptions(value_weight=1) == LossOptions(value_weight=constant(1.0))
+
+
+def test_the_package_gives_every_name_that_it_lists() -> None:
+    for name in dir(config):
+        assert getattr(config, name).__module__.startswith("oakemu_rl.config.")
