@@ -23,7 +23,9 @@ fraction:       equ     0B00Ch          ; byte: 256ths of a pixel below acorn_y
 speed:          equ     0B00Dh          ; word: 256ths of a pixel per frame
 timer:          equ     0B00Fh          ; byte: frames left in this phase
 tick:           equ     0B010h          ; byte: frames played, modulo 256
-colour:         equ     0B011h          ; byte: attribute of text; 0 takes each tile's own
+colour:         equ     0B011h          ; byte: attribute of text
+distance:       equ     0B013h          ; byte: acorns drop at least so far from the basket's middle
+mark:           equ     0B012h          ; byte: 1 once the frame's interrupt has come
 
 stack_top:      equ     0FD00h
 vectors:        equ     0FE00h          ; 257 bytes of FDh
@@ -34,7 +36,6 @@ last_column:    equ     26              ; and its rightmost
 basket_width:   equ     6
 drop_first:     equ     5               ; acorns drop in columns 5 to 27
 drop_count:     equ     23
-drop_distance:  equ     8               ; and at least this far from the basket's middle
 hang_y:         equ     64              ; where an acorn appears, just below the crown
 rim_y:          equ     144             ; its top row when it touches the basket's rim
 grass_y:        equ     160             ; its top row when it lies on the grass
@@ -77,7 +78,7 @@ title:  xor     a
         ld      hl,title_text
         call    print_list
 title_wait:
-        halt
+        call    wait_frame
         call    random
         call    space_held
         jr      nz,title_wait
@@ -101,7 +102,7 @@ new_game:
         ld      a,1
         ld      (state),a
 
-play:   halt
+play:   call    wait_frame
         ld      hl,tick
         inc     (hl)
         call    move_basket
@@ -122,16 +123,33 @@ not_best:
         ld      hl,over_text
         call    print_list
 release:
-        halt
+        call    wait_frame
         call    space_held
         jr      z,release
 over_wait:
-        halt
+        call    wait_frame
         call    space_held
         jr      nz,over_wait
         jr      new_game
 
-frame_mark:
+; Waits for the next frame. HALT would do, but it repeats an opcode of 4 clock ticks, this one of 13:
+; an emulator gets through the frame in half the time.
+wait_frame:
+        xor     a
+        ld      (mark),a
+waiting:
+        ld      b,32
+idle:   djnz    idle
+        ld      a,(mark)
+        or      a
+        jr      z,waiting
+        ret
+
+frame_mark:                             ; the interrupt
+        push    af
+        ld      a,1
+        ld      (mark),a
+        pop     af
         ei
         ret
 
@@ -256,8 +274,11 @@ appear: call    random                  ; a column under the crown, away from th
         sub     c
         jr      nc,far
         neg
-far:    cp      drop_distance
-        jr      c,appear
+far:    ld      b,a
+        ld      a,(distance)
+        dec     a
+        cp      b
+        jr      nc,appear               ; nearer than the distance
         ld      a,c
         ld      (acorn_x),a
         ld      a,hang_y
@@ -351,10 +372,14 @@ set_speed:                              ; a step of the table every four points
         jr      c,known
 top_speed:
         ld      a,speed_steps-1
-known:  add     a,a
-        ld      e,a
+known:  ld      e,a
         ld      d,0
+        ld      hl,distances
+        add     hl,de
+        ld      a,(hl)
+        ld      (distance),a
         ld      hl,speeds
+        add     hl,de
         add     hl,de
         ld      e,(hl)
         inc     hl
@@ -362,9 +387,12 @@ known:  add     a,a
         ld      (speed),de
         ret
 
-speeds: defw    465,488,512,539,569,602,640,683 ; 44, 42, ... 30 frames from crown to rim
-        defw    900,1280,2048,4096              ; 23, 16, 10, 5 frames: the end comes
+; 44, 42, ... 32 frames from the crown to the rim, then 18, 8 and 5: the end comes. No distance may
+; be above 11, so that some column is always far enough.
+speeds: defw    465,488,512,539,569,602,640,1138,2560,4096
 speed_steps:    equ     ($-speeds)/2
+distances:
+        defb    6,6,6,6,6,6,6,8,11,11
 
 ; ---------------------------------------------------------------- status line
 draw_status:
