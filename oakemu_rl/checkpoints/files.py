@@ -8,7 +8,7 @@ half done. What the files hold is not known here.
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from oakemu_rl.core.storage_faults import storage_error
@@ -111,14 +111,18 @@ def tidy(parent: Path) -> None:
                     continue
             elif not entry.name.startswith((_WRITING, _DISCARDED)):
                 continue
-            if entry.is_dir():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink()
+            _delete(entry)
 
 
 def _entries(parent: Path) -> list[Path]:
     return sorted(parent.iterdir()) if parent.is_dir() else []
+
+
+def _delete(entry: Path) -> None:
+    if entry.is_dir():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink()
 
 
 def _write_flushed(path: Path, data: bytes) -> None:
@@ -145,10 +149,9 @@ def _disk_faults_of(
         yield
     except OSError as error:
         free_bytes = None if needed_bytes is None else _free_bytes(path)
-        if leftover is not None and leftover.is_dir():
-            shutil.rmtree(leftover, ignore_errors=True)
-        elif leftover is not None:
-            leftover.unlink(missing_ok=True)
+        if leftover is not None:
+            with suppress(OSError):
+                _delete(leftover)
         raise storage_error(
             str(path), error, needed_bytes=needed_bytes, free_bytes=free_bytes
         ) from error

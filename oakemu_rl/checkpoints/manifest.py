@@ -19,7 +19,7 @@ import torch
 
 from oakemu_rl.checkpoints.plain import from_json, to_json
 from oakemu_rl.config.strict import structure
-from oakemu_rl.config.validators import number
+from oakemu_rl.config.validators import InvalidValueError, number
 from oakemu_rl.core.errors import CheckpointError, ConfigurationError
 
 FORMAT_VERSION = 1
@@ -42,7 +42,9 @@ class FileEntry:
 def _plain_names(_instance: object, _attribute: object, files: Mapping[str, FileEntry]) -> None:
     for name in files:
         if not _FILE_NAME.fullmatch(name) or name == MANIFEST_NAME:
-            raise ValueError(f"got the file name {name!r}, allowed is {_FILE_NAME.pattern}")
+            raise InvalidValueError(
+                "files", f"got the file name {name!r}, allowed is {_FILE_NAME.pattern}"
+            )
 
 
 @attrs.frozen(kw_only=True)
@@ -78,9 +80,9 @@ def file_entry(data: bytes) -> FileEntry:
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
-    """The text of `manifest.json`."""
+    """The text of `manifest.json`: no newline at its end, so that no cut goes unseen."""
     body = {"format_version": FORMAT_VERSION, **attrs.asdict(manifest)}
-    return to_json({**body, "checksum": _checksum(body)}, place=MANIFEST_NAME)
+    return to_json({**body, "checksum": _checksum(body)}, place=MANIFEST_NAME).rstrip()
 
 
 def read_manifest(data: bytes, *, source: str) -> Manifest:
