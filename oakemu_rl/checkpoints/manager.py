@@ -61,7 +61,10 @@ class CheckpointManager:
         state: Mapping[str, object],
         configuration_hash: str,
     ) -> Path:
-        """Write a checkpoint and point `latest` to it; returns its folder.
+        """Write a checkpoint, and point `latest` to the newest one; returns the folder written.
+
+        The newest is that of the highest step, which a checkpoint of weights that were tested while
+        training went on need not be.
 
         A step that is there already is replaced, whole or not: a run that went on from an earlier
         checkpoint passes the later steps a second time, and must not stop there. At each moment
@@ -84,7 +87,8 @@ class CheckpointManager:
         path = self._folder / _folder_name(env_steps)
         self._forget_score(path.name)
         write_folder(path, files)
-        atomic_write_text(self._folder / "latest", f"{path.name}\n")
+        newest = max(step for step, there in self._folders().items() if looks_whole(there))
+        atomic_write_text(self._folder / "latest", f"{_folder_name(newest)}\n")
         return path
 
     def steps(self) -> tuple[int, ...]:

@@ -17,3 +17,11 @@ class TrainingState:
     iterations: int
     tensors: Mapping[str, Mapping[str, Tensor]]
     state: Mapping[str, object]
+
+    def size_bytes(self) -> int:
+        """The size of the tensors, which is nearly all that goes to the disk."""
+        return sum(
+            tensor.numel() * tensor.element_size()
+            for group in self.tensors.values()
+            for tensor in group.values()
+        )

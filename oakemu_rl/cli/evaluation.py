@@ -13,7 +13,7 @@ from oakemu_rl.cli.commands import Evaluate
 from oakemu_rl.core.errors import UserError
 
 if TYPE_CHECKING:
-    from oakemu_rl.experiments.evaluation import Evaluation
+    from oakemu_rl.training.evaluation import Evaluation
 
 
 def evaluate(command: Evaluate) -> int:
@@ -56,10 +56,12 @@ def as_json(evaluation: "Evaluation") -> str:
 def as_table(evaluation: "Evaluation") -> Table:
     """The same for a person, with the confidence interval."""
     table = Table("", f"{len(evaluation.scores)} games, {evaluation.mode}")
-    low, high = evaluation.interval
     table.add_row("checkpoint at step", str(evaluation.step))
-    table.add_row("mean score", f"{evaluation.mean:.2f} (95% interval {low:.2f} to {high:.2f})")
-    table.add_row("standard error", f"{evaluation.standard_error:.2f}")
+    table.add_row("mean score", f"{evaluation.mean:.2f}")
+    if evaluation.interval is not None and evaluation.standard_error is not None:
+        low, high = evaluation.interval
+        table.add_row("95% interval", f"{low:.2f} to {high:.2f}")
+        table.add_row("standard error", f"{evaluation.standard_error:.2f}")
     table.add_row("least and greatest", f"{min(evaluation.scores):g}, {max(evaluation.scores):g}")
     if evaluation.success_rate is not None:
         table.add_row("success rate", f"{evaluation.success_rate:.0%}")

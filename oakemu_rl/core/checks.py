@@ -33,7 +33,7 @@ def check_dimensions(name: str, tensor: Tensor, letters: str) -> None:
 
 def check_shape(name: str, tensor: Tensor, shape: Sequence[int], letters: str) -> None:
     """`tensor` has exactly this shape, whose dimensions are called by `letters`."""
-    if tensor.shape != shape:
+    if tensor.shape != tuple(shape):
         raise ValueError(
             f"{name}: expected shape {_listed(letters)} = {_listed(shape)}, "
             f"got {_listed(tensor.shape)}"

@@ -48,7 +48,9 @@ class ActionSpec:
         return len(self.names)
 
 
-def map_observations(function: Callable[[Tensor], Tensor], observations: Observations) -> Observations:
+def map_observations(
+    function: Callable[[Tensor], Tensor], observations: Observations
+) -> Observations:
     """Apply `function` to the tensor, or to each tensor of the mapping."""
     if isinstance(observations, Tensor):
         return function(observations)

@@ -21,7 +21,9 @@ class MetricsWriter(Protocol):
 class EventLog(Protocol):
     """Takes what happened, as data. Called from any thread."""
 
-    def record(self, kind: str, /, *, env_steps: int, **details: str | int | float | bool | None) -> None:
+    def record(
+        self, kind: str, /, *, env_steps: int, **details: str | int | float | bool | None
+    ) -> None:
         """Record that an event of this kind happened at `env_steps`."""
 
 
@@ -30,13 +32,6 @@ class TesterSignal(Protocol):
 
     def notify(self, *, env_steps: int) -> None:
         """The learner has finished an update at `env_steps`."""
-
-
-class Heartbeat(Protocol):
-    """A part of the run shows that it is alive."""
-
-    def beat(self) -> None:
-        """Called at least once per heartbeat limit."""
 
 
 class BCSampler(Protocol):

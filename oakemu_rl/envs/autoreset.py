@@ -12,6 +12,8 @@ from oakemu_rl.envs.masks import Flags
 
 MODE_KEY = "autoreset_mode"
 FINAL_KEY = "final_obs"
+FINAL_INFO_KEY = "final_info"
+SUCCESS_KEY = "is_success"
 
 
 def autoreset_mode(envs: VectorEnv[Any, Any, Any], *, environment: str) -> AutoresetMode:
@@ -30,6 +32,17 @@ def autoreset_mode(envs: VectorEnv[Any, Any, Any], *, environment: str) -> Autor
         f"vector environment {environment!r} has metadata[{MODE_KEY!r}] = {declared!r}; allowed is "
         f"one of {allowed}: declare the one that its step() keeps to"
     )
+
+
+def episode_successes(
+    infos: Mapping[str, Any], *, ended: Flags, mode: AutoresetMode
+) -> dict[int, bool]:
+    """Whether the episodes that ended were a success, where `is_success` says so."""
+    said = infos.get(FINAL_INFO_KEY, {}) if mode is AutoresetMode.SAME_STEP else infos
+    if SUCCESS_KEY not in said:
+        return {}
+    present = said.get(f"_{SUCCESS_KEY}", ended)
+    return {row: bool(said[SUCCESS_KEY][row]) for row in np.flatnonzero(ended & present).tolist()}
 
 
 def final_observations(

@@ -1,5 +1,7 @@
 """Returns and lengths of the episodes of N environments while they run."""
 
+from collections.abc import Mapping
+
 import attrs
 import numpy as np
 
@@ -9,11 +11,15 @@ from oakemu_rl.envs.spaces import Array
 
 @attrs.frozen(kw_only=True)
 class FinishedEpisode:
-    """An episode that ended in this step: the undiscounted sum of its rewards, and its steps."""
+    """An episode that ended in this step: the undiscounted sum of its rewards, and its steps.
+
+    `success` is what the environment says in `info["is_success"]`, or None where it says nothing.
+    """
 
     environment: int
     episode_return: float
     length: int
+    success: bool | None
 
 
 class EpisodeTally:
@@ -33,13 +39,16 @@ class EpisodeTally:
         """The steps of the episode that this environment is in."""
         return self._steps - int(self._first_steps[environment])
 
-    def finish(self, ended: Flags, *, idle_steps: int) -> tuple[FinishedEpisode, ...]:
+    def finish(
+        self, ended: Flags, *, successes: Mapping[int, bool], idle_steps: int
+    ) -> tuple[FinishedEpisode, ...]:
         """Close the episodes of those in `ended`; their next ones begin `idle_steps` later."""
         episodes = tuple(
             FinishedEpisode(
                 environment=row,
                 episode_return=float(self._returns[row]),
                 length=self.length(row),
+                success=successes.get(row),
             )
             for row in np.flatnonzero(ended).tolist()
         )

@@ -46,9 +46,9 @@ class ObservationConversion:
 
 def map_batch(function: Callable[[Array], Array], batch: Batch) -> Batch:
     """Apply `function` to the array, or to each array of the mapping."""
-    if isinstance(batch, Mapping):
-        return {name: function(array) for name, array in batch.items()}
-    return function(batch)
+    if isinstance(batch, np.ndarray):
+        return function(batch)
+    return {name: function(array) for name, array in batch.items()}
 
 
 def observation_conversion(space: Space[Any], *, environment: str) -> ObservationConversion:

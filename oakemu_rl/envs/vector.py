@@ -11,11 +11,12 @@ from typing import Any
 import attrs
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import DependencyNotInstalled
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 from oakemu_rl.core.errors import EnvironmentFaultError
 from oakemu_rl.core.observations import ActionSpec, ObservationSpec
-from oakemu_rl.envs.autoreset import autoreset_mode, final_observations
+from oakemu_rl.envs.autoreset import autoreset_mode, episode_successes, final_observations
 from oakemu_rl.envs.episodes import EpisodeTally, FinishedEpisode
 from oakemu_rl.envs.masks import Flags, MaskReader, Masks, sub_environments
 from oakemu_rl.envs.spaces import (
@@ -26,6 +27,8 @@ from oakemu_rl.envs.spaces import (
     first_action,
     observation_conversion,
 )
+
+DEFAULT_FRAMES_PER_SECOND = 30.0
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -79,14 +82,15 @@ class VectorEnvironment:
         self._masks = MaskReader(envs, actions=self._action_spec.count, environment=self._name)
         self._observations: Batch | None = None
         self._action_masks: Masks | None = None
-        self._episodes = EpisodeTally(self.count)
+        self._count = envs.num_envs
+        self._episodes = EpisodeTally(self._count)
         self._waiting: Flags | None = None
-        self._every = np.ones(self.count, dtype=np.bool_)
+        self._every = np.ones(self._count, dtype=np.bool_)
 
     @property
     def count(self) -> int:
         """The number of environments, N."""
-        return self._envs.num_envs
+        return self._count
 
     @property
     def observation_spec(self) -> ObservationSpec:
@@ -160,7 +164,11 @@ class VectorEnvironment:
             next_observations = self._end_episodes(next_observations, infos, ended)
             waits = self._mode is AutoresetMode.NEXT_STEP
             self._waiting = ended if waits else None
-            episodes = self._episodes.finish(ended, idle_steps=int(waits))
+            episodes = self._episodes.finish(
+                ended,
+                successes=episode_successes(infos, ended=ended, mode=self._mode),
+                idle_steps=int(waits),
+            )
         return VectorStep(
             next_observations=next_observations,
             rewards=rewards,
@@ -171,11 +179,27 @@ class VectorEnvironment:
         )
 
     def render(self, index: int) -> Array | None:
-        """The picture that environment `index` draws of itself, or None where it draws none."""
+        """The picture that environment `index` draws of itself.
+
+        None where it draws none, or lacks a package to draw with.
+        """
         members = sub_environments(self._envs)
-        frames = None if members else self._envs.render()
-        frame = members[index].render() if members else frames and frames[index]
+        try:
+            frames = None if members else self._envs.render()
+            frame = members[index].render() if members else frames and frames[index]
+        except DependencyNotInstalled:
+            return None
         return frame if isinstance(frame, np.ndarray) else None
+
+    @property
+    def frames_per_second(self) -> float:
+        """How many steps make a second for a person who watches."""
+        return float(self._envs.metadata.get("render_fps", DEFAULT_FRAMES_PER_SECOND))
+
+    def values(self, index: int) -> Mapping[str, int]:
+        """The named memory values of the game that environment `index` plays."""
+        values: Mapping[str, int] = sub_environments(self._envs)[index].get_wrapper_attr("values")
+        return values
 
     def close(self) -> None:
         """Release the environments."""
@@ -200,9 +224,9 @@ class VectorEnvironment:
         return returned
 
     def _given(self, actions: Array) -> Array:
-        if actions.shape != (self.count,) or actions.dtype.kind not in "iu":
+        if actions.shape != (self._count,) or actions.dtype.kind not in "iu":
             raise ValueError(
-                f"actions: expected {self.count} integers, "
+                f"actions: expected {self._count} integers, "
                 f"got {actions.dtype} of shape {actions.shape}"
             )
         wide = actions.astype(np.int64, copy=False)
@@ -212,7 +236,7 @@ class VectorEnvironment:
         with np.errstate(over="ignore"):
             rewards = np.array(raw, dtype=np.float32)
         finite = np.isfinite(rewards)
-        if np.count_nonzero(finite) != self.count:
+        if np.count_nonzero(finite) != self._count:
             row = int(np.argmin(finite))
             raise self._fault(row, f"the reward {float(raw[row])}")
         return rewards
@@ -220,15 +244,21 @@ class VectorEnvironment:
     def _converted(self, raw: Any, rows: Flags | None = None) -> Batch:
         """The observations of the environments in `rows`, or of all, as the model takes them."""
         batch = self._conversion.convert(raw)
-        entries = batch.items() if isinstance(batch, Mapping) else (("observation", batch),)
-        for name, array in entries:
-            if array.dtype.kind == "f":
-                finite = np.isfinite(array)
-                if np.count_nonzero(finite) != finite.size:
-                    place = int(np.argmin(finite.reshape(len(finite), -1).all(axis=1)))
-                    row = place if rows is None else int(np.flatnonzero(rows)[place])
-                    raise self._fault(row, f"an {name} that holds NaN or an infinite number")
+        if isinstance(batch, np.ndarray):
+            self._check_finite("observation", batch, rows)
+        else:
+            for name, array in batch.items():
+                self._check_finite(f"observation {name!r}", array, rows)
         return batch
+
+    def _check_finite(self, name: str, array: Array, rows: Flags | None) -> None:
+        if array.dtype.kind != "f":
+            return
+        finite = np.isfinite(array)
+        if np.count_nonzero(finite) != finite.size:
+            place = int(np.argmin(finite.reshape(len(finite), -1).all(axis=1)))
+            row = place if rows is None else int(np.flatnonzero(rows)[place])
+            raise self._fault(row, f"an {name} with NaN or an infinite number in it")
 
     def _fault(self, row: int, what: str) -> EnvironmentFaultError:
         return EnvironmentFaultError(

@@ -185,6 +185,16 @@ class RunFolder:
         """
         atomic_write_text(self.result, _json_text(_plain(result)))
 
+    def write_evaluation(self, evaluation: object, *, env_steps: int) -> None:
+        """Write a test's result to `eval/step-000123456.json`.
+
+        Raises:
+            StorageError: the disk refused.
+            TypeError: something in it is no plain data.
+        """
+        path = self.evaluations / f"step-{env_steps:09d}.json"
+        atomic_write_text(path, _json_text(_plain(evaluation)))
+
     def close(self) -> None:
         """Let other processes write."""
         if self._lock is not None:
@@ -257,6 +267,8 @@ def _plain(value: Any) -> object:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, Integral):

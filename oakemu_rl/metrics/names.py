@@ -20,6 +20,7 @@ DROPPED_ROLLOUTS: Final = "rollout/dropped_rollouts"
 EVALUATION_RETURN_MEAN: Final = "eval/mean_reward"
 EVALUATION_RETURN_ERROR: Final = "eval/standard_error"
 EVALUATION_LENGTH_MEAN: Final = "eval/mean_ep_length"
+EVALUATION_SUCCESS_RATE: Final = "eval/success_rate"
 
 # Updates of the weights, means over the updates since the last record unless said otherwise.
 LOSS: Final = "train/loss"

@@ -17,7 +17,9 @@ class RolloutHandshake:
     one rollout or close the handshake. That is how one thread runs actor and learner in lockstep.
     """
 
-    def __init__(self, slots: int = 2, *, producer: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, slots: int = 2, *, producer: "Callable[[RolloutHandshake], None] | None" = None
+    ) -> None:
         if slots < 1:
             raise ValueError(f"slots must be at least 1, got {slots}")
         self._changed = threading.Condition()
@@ -66,7 +68,7 @@ class RolloutHandshake:
         None once `stop_event` is set, or when the handshake is closed and every rollout was taken.
         """
         if self._producer is not None and not (self._closed or stop_event.is_set()):
-            self._producer()
+            self._producer(self)
 
         def take() -> int | None:
             if not self._published:

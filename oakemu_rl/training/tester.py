@@ -3,18 +3,13 @@
 import threading
 from collections.abc import Callable
 
-import torch
-
 from oakemu_rl.checkpoints.training_state import TrainingState
 from oakemu_rl.config.options import EvaluationOptions
 from oakemu_rl.core.cadence import checkpoint_due
 from oakemu_rl.core.seeding import derive_seed
-from oakemu_rl.models.ppo import PPOModel
 from oakemu_rl.runtime.supervision import beat
-from oakemu_rl.training.action_masker import ActionMasker
-from oakemu_rl.training.episodes import EpisodePlayer, PlayedEpisode
 from oakemu_rl.training.evaluation import Evaluation
-from oakemu_rl.training.players import policy_player
+from oakemu_rl.training.test_bench import TestBench
 
 POLL_SECONDS = 0.1
 
@@ -28,9 +23,7 @@ class Tester:
     the best is what reached the score.
 
     Args:
-        player: plays the episodes, on environments that nobody else steps.
-        model: a model of the tester's own, into which weights are copied.
-        masker: the action masks.
+        bench: plays the episodes, on environments and a model that nobody else uses.
         options: how often and how it is tested.
         seed: the run's seed, from which the episodes' seeds are derived.
         capture: copies the run's state.
@@ -41,23 +34,17 @@ class Tester:
     def __init__(
         self,
         *,
-        player: EpisodePlayer,
-        model: PPOModel,
-        masker: ActionMasker,
+        bench: TestBench,
         options: EvaluationOptions,
         seed: int,
-        device: torch.device,
         capture: Callable[[int], TrainingState],
         report: Callable[[Evaluation, TrainingState], None],
         stop_event: threading.Event,
         inline: bool,
     ) -> None:
-        self._player = player
-        self._model = model
-        self._masker = masker
+        self._bench = bench
         self._options = options
         self._seed = seed
-        self._device = device
         self._capture = capture
         self._report = report
         self._stop_event = stop_event
@@ -98,21 +85,10 @@ class Tester:
         """Test this state and report the result; None if the run was stopped meanwhile."""
         # The same seeds in each test: scores of one run then differ by the weights alone.
         seeds = [derive_seed(self._seed, "test", index) for index in range(self._options.episodes)]
-        episodes = self.play(state, seeds=seeds, mode=self._options.mode)
+        mode = self._options.mode
+        episodes = self._bench.play_agent(state.tensors["model"], seeds=seeds, mode=mode)
         if episodes is None:
             return None
-        evaluation = Evaluation.of(episodes, mode=self._options.mode, step=state.env_steps)
+        evaluation = Evaluation.of(episodes, mode=mode, step=state.env_steps)
         self._report(evaluation, state)
         return evaluation
-
-    def play(
-        self, state: TrainingState, *, seeds: list[int], mode: str
-    ) -> tuple[PlayedEpisode, ...] | None:
-        """One episode for each seed with the weights of `state`; None if the run was stopped."""
-        self._model.load_state_dict(state.tensors["model"])
-        # A generator of this test's own: how long other tests were changes none of its draws.
-        generator = torch.Generator(self._device).manual_seed(derive_seed(seeds[0], "draws"))
-        choose = policy_player(
-            self._model, masker=self._masker, device=self._device, mode=mode, generator=generator
-        )
-        return self._player.play(choose, seeds=seeds, should_stop=self._stop_event.is_set)

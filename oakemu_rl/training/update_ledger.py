@@ -47,6 +47,6 @@ class UpdateLedger:
         if self._bad_in_a_row >= self._max_bad_updates:
             raise DivergenceError(
                 f"{NAMES[cause]} was not finite in {self._bad_in_a_row} updates in a row, up to "
-                f"{update} at {env_steps} environment steps "
-                "(optimisation.max_bad_updates); the weights were not touched by them. Lower optimisation.learning_rate, or look at the rewards"
+                f"{update} at {env_steps} environment steps (optimisation.max_bad_updates); they "
+                "did not touch the weights. Lower optimisation.learning_rate, or check the rewards"
             )

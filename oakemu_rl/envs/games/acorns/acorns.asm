@@ -540,7 +540,7 @@ draw_tile:                              ; tile A in its own colours, then E + 1
         cp      ' '
         jr      z,draw_char_next
         push    af
-        sub     'a'
+        sub     first_tile
         ld      c,a
         ld      b,0
         ld      hl,tile_colours
@@ -653,53 +653,60 @@ over_text:
         defb    0FFh
 
 ; ---------------------------------------------------------------- the scene: letters are tiles
-scene:  defb    "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww"
-        defb    "   xzzy   xzzzy   xzzy       {| "
-        defb    " xzabcazzzabacbazzbabazy     }~ "
-        defb    "xacbabcabcababcabacbabcazy      "
-        defb    "abcabacbabcabcbabcababcababy    "
-        defb    "cabcbabcacbabacbabcabcbabcabzy  "
-        defb    "dedaedabdecadebadecabdeadebaeb  "
-        defb    "fedfdedffdedfedfdedfedffdedfff  "
-        defb    "pqpr                            "
-        defb    "qpqr                            "
-        defb    "pqpr                            "
-        defb    "qpqr                            "
-        defb    "pqpr                            "
-        defb    "qpqr                            "
-        defb    "pqpr                            "
-        defb    "qpqr                            "
-        defb    "pqpr                            "
-        defb    "qpqr                            "
-        defb    "pqpr                            "
-        defb    "qpqr                            "
-        defb    "pqps                            "
-        defb    "qpqp                            "
-        defb    "tuttutuuttututtuuttutututtuututt"
-        defb    "vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv"
+scene:  defb    'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww'
+        defb    '   xzzy   xzzzy   xzzy       {| '
+        defb    ' xzcabazzzbcabczzzcabaczy    }~ '
+        defb    'xbacbacabcabcabcabcabcbacbzy    '
+        defb    'acbabcacbabcabcbabcabcbacbacy   '
+        defb    'bmcbacdaebacmbcadbacebmacbcabzy '
+        defb    'ed`em`de`ed`mde`ed`em`de`mdebac '
+        defb    '``e\f\\ff\\f\f\\f\f\f\\f\f\ff\\f'
+        defb    'p[p_                            '
+        defb    'qpqr                            '
+        defb    'pqpr                            '
+        defb    'qpqr                            '
+        defb    'pqpr                            '
+        defb    'q[qr                            '
+        defb    'pqpr                            '
+        defb    'qpqr                            '
+        defb    'pqpr                            '
+        defb    'qpqr                            '
+        defb    'pq[r                            '
+        defb    'qpqr                            '
+        defb    'pqpr                            '
+        defb    'qpqs                            '
+        defb    'tuttutuuttututtuuttutututtuututt'
+        defb    'vv]vvvv^vvvvv]vvv^vvvv]vvvvv^vv]'
 
+first_tile:     equ     '['
 tile_colours:
-        defb    01100000b               ; a  leaves: black on bright green
+        defb    00010000b               ; [  a knot in the bark: black on red
+        defb    01101100b               ; \  lower edge: bright green on cyan
+        defb    00100110b               ; ]  flowers: yellow on green
+        defb    00100111b               ; ^  flowers: white on green
+        defb    01101010b               ; _  a branch: red on cyan
+        defb    01100000b               ; `  deep shade: black on bright green
+        defb    01100000b               ; a  lit leaves: black on bright green
         defb    01100000b               ; b
         defb    01100000b               ; c
-        defb    00100000b               ; d  leaves in shadow
-        defb    00100000b               ; e
+        defb    01100000b               ; d  leaves in shade
+        defb    01100000b               ; e
         defb    01101100b               ; f  lower edge: bright green on cyan
         defb    0,0,0,0,0,0             ; g to l are the basket's
-        defb    0,0                     ; m n o: lives
-        defb    0
+        defb    01100000b               ; m  leaves in shade
+        defb    0,0                     ; n and o are the lives
         defb    00010000b               ; p  bark: black on red
         defb    00010000b               ; q
         defb    01101010b               ; r  its right edge: red on cyan
         defb    01101010b               ; s  a root
         defb    01100101b               ; t  grass blades: cyan on bright green
         defb    01100101b               ; u
-        defb    00100000b               ; v  grass
-        defb    01000111b               ; w  status line
-        defb    01101100b               ; x  crown, upper left
-        defb    01101100b               ; y  upper right
-        defb    01101100b               ; z  top
-        defb    01101110b               ; {  sun
+        defb    00100000b               ; v  grass: black on green
+        defb    01000111b               ; w  status line: white on black
+        defb    01101100b               ; x  upper edges: bright green on cyan
+        defb    01101100b               ; y
+        defb    01101100b               ; z
+        defb    01101110b               ; {  sun: yellow on cyan
         defb    01101110b               ; |
         defb    01101110b               ; }
         defb    01101110b               ; ~
@@ -778,47 +785,94 @@ glyphs:                                 ; from character '0' on
         defb    066h,066h,03Ch,018h,03Ch,066h,066h,000h  ; X
         defb    066h,066h,066h,03Ch,018h,018h,018h,000h  ; Y
         defb    07Eh,006h,00Ch,018h,030h,060h,07Eh,000h  ; Z
-        defs    6*8                     ; [ to `
-        defb    00000000b                ; a
-        defb    00010000b
-        defb    00101000b
-        defb    00000100b
-        defb    00000000b
-        defb    01000000b
-        defb    10100010b
-        defb    00010000b
-        defb    00000010b                ; b
+        defb    00111000b                ; [
         defb    01000100b
-        defb    00101000b
+        defb    10011010b
+        defb    10100001b
+        defb    10100101b
+        defb    01011001b
+        defb    00100010b
+        defb    00011100b
+        defb    11111111b                ; \
+        defb    11111111b
+        defb    11111111b
+        defb    01111111b
+        defb    00111111b
+        defb    00011110b
+        defb    00001100b
         defb    00000000b
-        defb    00000000b
-        defb    00010001b
-        defb    00001010b
-        defb    00000000b
-        defb    00100000b                ; c
-        defb    01001000b
-        defb    00010000b
-        defb    00000010b
-        defb    01000100b
-        defb    00001000b
-        defb    00010000b
+        defb    00000000b                ; ]
         defb    00100000b
-        defb    10010010b                ; d
-        defb    00101001b
+        defb    01110000b
+        defb    00100000b
+        defb    00000010b
+        defb    00000111b
+        defb    00000010b
+        defb    00000000b
+        defb    00000000b                ; ^
+        defb    00000100b
+        defb    00001110b
+        defb    00000100b
+        defb    01000000b
+        defb    11100000b
+        defb    01000000b
+        defb    00000000b
+        defb    11111111b                ; _
+        defb    11111110b
+        defb    11111100b
+        defb    11111000b
+        defb    11100000b
+        defb    11000000b
+        defb    10000000b
+        defb    00000000b
+        defb    01010101b                ; `
+        defb    10101010b
+        defb    01110111b
+        defb    11011101b
+        defb    01010101b
+        defb    10111010b
+        defb    01110101b
+        defb    11011110b
+        defb    00000000b                ; a
+        defb    00111000b
         defb    01000100b
+        defb    10000010b
+        defb    00000000b
+        defb    00000110b
+        defb    00001001b
+        defb    00010000b
+        defb    00000000b                ; b
+        defb    00000000b
+        defb    00001100b
+        defb    00010010b
+        defb    00100001b
+        defb    00000000b
+        defb    11000000b
+        defb    00100000b
+        defb    01000000b                ; c
+        defb    10100000b
+        defb    00010000b
+        defb    00000000b
+        defb    00000011b
+        defb    00000100b
+        defb    00001000b
+        defb    00000000b
+        defb    01010000b                ; d
+        defb    00111000b
+        defb    01000101b
         defb    10010010b
-        defb    00101001b
-        defb    01000100b
+        defb    00101000b
+        defb    01000110b
+        defb    10001001b
+        defb    00010100b
+        defb    10010001b                ; e
+        defb    00100010b
+        defb    01001100b
         defb    10010010b
-        defb    01001001b
-        defb    01010010b                ; e
-        defb    10001001b
-        defb    00100100b
-        defb    01010010b
-        defb    10001001b
         defb    00100101b
-        defb    10010010b
-        defb    01001000b
+        defb    01010000b
+        defb    11001010b
+        defb    00100100b
         defb    11111111b                ; f
         defb    11111111b
         defb    11111111b
@@ -875,14 +929,14 @@ glyphs:                                 ; from character '0' on
         defb    11110000b
         defb    11100000b
         defb    11000000b
-        defb    00000000b                ; m
-        defb    00000000b
-        defb    00000000b
-        defb    00000000b
-        defb    00000000b
-        defb    00000000b
-        defb    00000000b
-        defb    00000000b
+        defb    01000100b                ; m
+        defb    10101010b
+        defb    00010001b
+        defb    01010000b
+        defb    10101011b
+        defb    00010101b
+        defb    01001000b
+        defb    10010010b
         defb    00010000b                ; n
         defb    00111000b
         defb    01111100b
@@ -1019,3 +1073,36 @@ glyphs:                                 ; from character '0' on
         defb    11111100b
         defb    11111000b
         defb    11100000b
+squirrel_tiles: equ     127             ; upper left, upper right, lower left, lower right
+        defb    00000000b                ; squirrel
+        defb    00111000b
+        defb    01111100b
+        defb    11111110b
+        defb    11101110b
+        defb    11001110b
+        defb    00011110b
+        defb    00011100b
+        defb    00010100b
+        defb    00111100b
+        defb    01111110b
+        defb    01111011b
+        defb    11111111b
+        defb    01111110b
+        defb    00111100b
+        defb    11111100b
+        defb    00111101b
+        defb    00111011b
+        defb    00111011b
+        defb    00111111b
+        defb    00011111b
+        defb    00001111b
+        defb    00000111b
+        defb    00000011b
+        defb    11111110b
+        defb    11110010b
+        defb    11111100b
+        defb    11111000b
+        defb    11110000b
+        defb    11111000b
+        defb    11111100b
+        defb    11111110b

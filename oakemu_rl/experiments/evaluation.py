@@ -1,0 +1,72 @@
+"""Testing what a run has left: the command `eval`."""
+
+from pathlib import Path
+
+from oakemu_rl.checkpoints.checkpoint import Checkpoint, load_checkpoint
+from oakemu_rl.checkpoints.manager import CheckpointManager, Which
+from oakemu_rl.config.loading import load_saved_configuration
+from oakemu_rl.config.ppo import PPOExperimentConfiguration
+from oakemu_rl.core.errors import ConfigurationError, RunFolderError
+from oakemu_rl.core.seeding import derive_seed
+from oakemu_rl.experiments.devices import chosen_device
+from oakemu_rl.experiments.run_folder import RunFolder
+from oakemu_rl.training.evaluation import Evaluation
+from oakemu_rl.training.test_bench import TestBench
+
+
+def evaluate_run(
+    path: Path, *, checkpoint: str = "best", episodes: int = 30, seed: int = 0, mode: str = "greedy"
+) -> Evaluation:
+    """Play `episodes` games from the true start with a checkpoint of the run at `path`.
+
+    Args:
+        path: a run folder, or a checkpoint folder inside one.
+        checkpoint: `best` (the latest where none is marked), `latest`, or an environment step; not
+            read where `path` is a checkpoint.
+        episodes: how many games.
+        seed: decides the games; the same seed and mode give the same scores.
+        mode: greedy or sampled.
+
+    Raises:
+        RunFolderError, CheckpointError, ConfigurationError: what is there cannot be used.
+    """
+    folder, loaded = _found(path, checkpoint)
+    config = load_saved_configuration(PPOExperimentConfiguration, folder.config)
+    bench = TestBench(
+        environment=config.environment,
+        model=config.model,
+        count=min(episodes, config.evaluation.environments),
+        device=chosen_device(config.run.device),
+    )
+    try:
+        seeds = [derive_seed(seed, "evaluation", index) for index in range(episodes)]
+        played = bench.play_agent(loaded.tensors["model"], seeds=seeds, mode=mode)
+    finally:
+        bench.close()
+    assert played is not None
+    return Evaluation.of(played, mode=mode, step=loaded.env_steps)
+
+
+def _found(path: Path, checkpoint: str) -> tuple[RunFolder, Checkpoint]:
+    if (path / "manifest.json").is_file():
+        run = path.resolve().parent.parent
+        if not (run / "config.toml").is_file():
+            raise RunFolderError(
+                f"{path}: is a checkpoint outside a run folder, whose config.toml is needed; "
+                "name a checkpoint below RUN/checkpoints"
+            )
+        return RunFolder.open(run), load_checkpoint(path)
+    folder = RunFolder.open(path)
+    return folder, CheckpointManager(folder.checkpoints).load(_which(checkpoint))
+
+
+def _which(text: str) -> Which:
+    if text == "best":
+        return "best"
+    if text == "latest":
+        return "latest"
+    if text.isdecimal():
+        return int(text)
+    raise ConfigurationError(
+        f"--checkpoint: got {text!r}, allowed is best, latest, or an environment step"
+    )

@@ -1,0 +1,61 @@
+"""The last test of a run: its best checkpoint on seeds of its own, beside chance and the scripted
+player."""
+
+from statistics import fmean
+
+import attrs
+
+from oakemu_rl.checkpoints.manager import CheckpointManager
+from oakemu_rl.config.ppo import PPOExperimentConfiguration
+from oakemu_rl.core.seeding import derive_seed
+from oakemu_rl.experiments.picture import write_gif
+from oakemu_rl.experiments.result import ExperimentResult
+from oakemu_rl.experiments.run_folder import RunFolder
+from oakemu_rl.training.evaluation import Evaluation
+from oakemu_rl.training.test_bench import Episodes, TestBench
+
+
+def last_test(
+    result: ExperimentResult,
+    config: PPOExperimentConfiguration,
+    *,
+    manager: CheckpointManager,
+    bench: TestBench,
+) -> tuple[ExperimentResult, Episodes]:
+    """`result` with the scores of the last test, and its episodes; none if the test was stopped."""
+    best = manager.load("best")
+    seeds = test_seeds(config.run.seed, "last test", config.evaluation.final_episodes)
+    mode = config.evaluation.mode
+    episodes = bench.play_agent(best.tensors["model"], seeds=seeds, mode=mode)
+    if episodes is None:
+        return result, ()
+    evaluation = Evaluation.of(episodes, mode=mode, step=best.env_steps)
+    tested = attrs.evolve(
+        result,
+        checkpoint_step=best.env_steps,
+        test_mean=evaluation.mean,
+        standard_error=evaluation.standard_error,
+        interval=evaluation.interval,
+        scores=evaluation.scores,
+        seeds=evaluation.seeds,
+        random_mean=_mean(bench.play_random(seeds=seeds)),
+        scripted_mean=_mean(bench.play_scripted(seeds=seeds)),
+    )
+    return tested, episodes
+
+
+def test_seeds(seed: int, test: str, count: int) -> list[int]:
+    """Seeds of the episodes of the test of this name; no two tests share any."""
+    return [derive_seed(seed, test, index) for index in range(count)]
+
+
+def save_picture(bench: TestBench, episodes: Episodes, folder: RunFolder) -> None:
+    """Draw the best of the episodes, where the environment draws pictures."""
+    best = max(episodes, key=lambda episode: episode.score)
+    frames = bench.frames(best)
+    if frames:
+        write_gif(folder.videos / "best.gif", frames, frames_per_second=bench.frames_per_second)
+
+
+def _mean(episodes: Episodes | None) -> float | None:
+    return None if episodes is None else fmean(episode.score for episode in episodes)

@@ -1,0 +1,52 @@
+"""Where a run's numbers and events go."""
+
+from datetime import UTC, datetime
+
+import attrs
+from rich.console import Console
+
+from oakemu_rl.config.options import MetricsOptions
+from oakemu_rl.core.ports import MetricsWriter
+from oakemu_rl.experiments.run_folder import RunFolder
+from oakemu_rl.metrics.combined import CombinedWriter
+from oakemu_rl.metrics.console import console_writer
+from oakemu_rl.metrics.csv_table import CsvWriter
+from oakemu_rl.metrics.jsonl import EventFile, JsonlWriter
+from oakemu_rl.metrics.tensorboard import TensorBoardWriter
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Outlets:
+    """The metrics' writers as one, the event log, and the console for what is told in words."""
+
+    metrics: CombinedWriter
+    events: EventFile
+    console: Console
+
+    def close(self) -> None:
+        """Flush and close."""
+        self.metrics.close()
+        self.events.close()
+
+
+def open_outlets(
+    folder: RunFolder, *, options: MetricsOptions, total_steps: int, console: Console
+) -> Outlets:
+    """Open the files of the run and, unless it is off, the progress on `console`."""
+    writers: list[MetricsWriter] = [
+        JsonlWriter(folder.metrics_jsonl),
+        CsvWriter(folder.metrics_csv),
+    ]
+    if options.tensorboard:
+        writers.append(TensorBoardWriter(folder.tensorboard))
+    progress = console_writer(options.console, total_steps=total_steps, console=console)
+    if progress is not None:
+        writers.append(progress)
+    return Outlets(
+        metrics=CombinedWriter(writers), events=EventFile(folder.events), console=console
+    )
+
+
+def utc_now() -> datetime:
+    """The present time."""
+    return datetime.now(UTC)

@@ -1,0 +1,243 @@
+"""A PPO run from its configuration to its last test: wiring only."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from secrets import token_hex
+
+import attrs
+import torch
+from rich.console import Console
+
+from oakemu_rl.checkpoints.checkpointer import Checkpointer
+from oakemu_rl.checkpoints.manager import CheckpointManager
+from oakemu_rl.checkpoints.policy import CheckpointPolicy
+from oakemu_rl.checkpoints.training_state import TrainingState
+from oakemu_rl.config.loading import configuration_hash, save_configuration
+from oakemu_rl.config.ppo import PPOExperimentConfiguration
+from oakemu_rl.core.cadence import rollouts_needed
+from oakemu_rl.envs.factory import make_vector_environment
+from oakemu_rl.experiments.devices import chosen_device, chosen_threads
+from oakemu_rl.experiments.last_test import last_test, save_picture
+from oakemu_rl.experiments.outlets import Outlets, open_outlets, utc_now
+from oakemu_rl.experiments.ppo_parts import PPOParts, build_ppo_parts
+from oakemu_rl.experiments.result import ExperimentResult
+from oakemu_rl.experiments.run_folder import RunFolder
+from oakemu_rl.runtime.context import RuntimeContext
+from oakemu_rl.runtime.handshake import RolloutHandshake
+from oakemu_rl.runtime.interrupts import StopSignals
+from oakemu_rl.runtime.supervision import Supervisor
+from oakemu_rl.training.action_masker import ActionMasker
+from oakemu_rl.training.evaluation import Evaluation
+from oakemu_rl.training.test_bench import Episodes, TestBench
+from oakemu_rl.training.tester import Tester
+
+SWITCH_SECONDS = 0.0005
+"""How long one Python thread may keep another waiting: the actor's emulator never lets go by
+itself."""
+
+
+class PPOExperiment:
+    """Trains an agent with PPO as configured, and tests it at the end.
+
+    `run` makes the run folder, trains until `run.total_steps`, Ctrl-C or an error, and writes the
+    result. Nothing is started, and no folder made, before the environment was seen to work with the
+    configuration.
+
+    Args:
+        configuration: all that the run is made from.
+        command: what to note as the command that started the run.
+        console: where progress and result are told.
+    """
+
+    def __init__(
+        self,
+        configuration: PPOExperimentConfiguration,
+        *,
+        command: Sequence[str] = tuple(sys.argv),
+        console: Console | None = None,
+    ) -> None:
+        self._config = configuration
+        self._command = tuple(command)
+        self._console = console if console is not None else Console()
+        self._stop_event = threading.Event()
+
+    def run(self) -> ExperimentResult:
+        """Train, test, and return what the last test found."""
+        config = self._config
+        device = chosen_device(config.run.device)
+        with ExitStack() as undo, StopSignals(self._stop_event) as signals:
+            undo.enter_context(_threads(chosen_threads(config.run), mode=config.run.mode))
+            environments = make_vector_environment(
+                config.environment, count=config.environment.count
+            )
+            undo.callback(environments.close)
+            masker = ActionMasker(environments.action_spec, config.environment.actions)
+            bench = TestBench(
+                environment=config.environment,
+                model=config.model,
+                count=config.evaluation.environments,
+                device=device,
+                should_stop=self._stop_event.is_set,
+            )
+            undo.callback(bench.close)
+            folder = undo.enter_context(self._folder(device))
+            outlets = open_outlets(
+                folder,
+                options=config.metrics,
+                total_steps=config.run.total_steps,
+                console=self._console,
+            )
+            undo.callback(outlets.close)
+            context = RuntimeContext(
+                config=config,
+                device=device,
+                seed=config.run.seed,
+                metrics=outlets.metrics,
+                events=outlets.events,
+                stop_event=self._stop_event,
+            )
+            parts = build_ppo_parts(context, environments=environments, masker=masker)
+            self._announce(folder)
+            return self._run_parts(parts, bench, folder, outlets, signals)
+
+    @contextmanager
+    def _folder(self, device: torch.device) -> Iterator[RunFolder]:
+        """The run folder, locked, with what the run is made from in it."""
+        config, now = self._config, utc_now()
+        with RunFolder.create(
+            config.run.folder,
+            environment_id=config.environment.id,
+            algorithm="ppo",
+            seed=config.run.seed,
+            now=now,
+            token=token_hex(3),
+        ) as folder:
+            save_configuration(config, folder.config)
+            folder.write_meta(
+                command=self._command,
+                environment_id=config.environment.id,
+                algorithm="ppo",
+                seed=config.run.seed,
+                device=str(device),
+                torch_threads=torch.get_num_threads(),
+                started=now,
+            )
+            yield folder
+
+    def _announce(self, folder: RunFolder) -> None:
+        config = self._config
+        rows = config.rollout.steps * config.environment.count
+        rollouts = rollouts_needed(config.run.total_steps, rows)
+        self._say(f"Run folder: {folder.path}")
+        if rollouts * rows != config.run.total_steps:
+            self._say(
+                f"{config.run.total_steps:,} steps asked for; {rollouts * rows:,} will be taken, "
+                f"which are {rollouts:,} whole rollouts of {rows:,}"
+            )
+
+    def _run_parts(
+        self,
+        parts: PPOParts,
+        bench: TestBench,
+        folder: RunFolder,
+        outlets: Outlets,
+        signals: StopSignals,
+    ) -> ExperimentResult:
+        manager = CheckpointManager(folder.checkpoints)
+        checkpointer = Checkpointer(
+            manager=manager,
+            capture=parts.capture,
+            configuration_hash=configuration_hash(self._config),
+            keep_last=self._config.checkpoints.keep_last,
+            events=outlets.events,
+        )
+
+        def report(evaluation: Evaluation, state: TrainingState) -> None:
+            outlets.metrics.write(env_steps=state.env_steps, values=evaluation.metrics())
+            folder.write_evaluation(evaluation, env_steps=state.env_steps)
+            checkpointer.store_if_best(state, score=evaluation.mean)
+
+        tester = Tester(
+            bench=bench,
+            options=self._config.evaluation,
+            seed=self._config.run.seed,
+            capture=parts.capture,
+            report=report,
+            stop_event=self._stop_event,
+            inline=self._config.run.mode == "lockstep",
+        )
+        started = time.perf_counter()
+        self._train(parts, tester, checkpointer)
+        if signals.received is None:
+            # Training is over; from here on only a signal sets the event, and cuts the last test.
+            self._stop_event.clear()
+            tester.test(parts.capture(parts.actor.env_steps))
+        result = ExperimentResult(
+            folder=folder.path,
+            exit_code=signals.exit_code,
+            steps=parts.actor.env_steps,
+            seconds=time.perf_counter() - started,
+        )
+        episodes: Episodes = ()
+        if signals.received is None:
+            result, episodes = last_test(result, self._config, manager=manager, bench=bench)
+            result = attrs.evolve(result, exit_code=signals.exit_code)
+        outlets.metrics.close()
+        folder.write_result(result)
+        if episodes:
+            save_picture(bench, episodes, folder)
+        self._console.print(result.summary())
+        return result
+
+    def _train(self, parts: PPOParts, tester: Tester, checkpointer: Checkpointer) -> None:
+        """Run the parts until the learner's loop ends: in three threads, or in one."""
+        lockstep = self._config.run.mode == "lockstep"
+        handshake = RolloutHandshake(producer=parts.actor.produce if lockstep else None)
+        policy = CheckpointPolicy(
+            save=lambda env_steps: self._save(checkpointer, env_steps),
+            every_steps=self._config.checkpoints.every_steps,
+            tester=tester,
+        )
+        supervisor = Supervisor(
+            self._stop_event, heartbeat_seconds=self._config.run.heartbeat_seconds
+        )
+        with supervisor:
+            if not lockstep:
+                supervisor.start("actor", lambda: parts.actor.run(handshake))
+                supervisor.start("tester", tester.run)
+            supervisor.start(
+                "learner",
+                lambda: parts.learner.run(
+                    self._stop_event, lambda: parts.actor.env_steps, handshake, policy
+                ),
+            )
+            supervisor.watch(until="learner")
+
+    def _save(self, checkpointer: Checkpointer, env_steps: int) -> None:
+        state = checkpointer.capture(env_steps)
+        if self._stop_event.is_set():
+            self._say(
+                f"Stopping at step {env_steps:,}: writing a checkpoint of "
+                f"{state.size_bytes() / 1e6:.1f} MB; a second Ctrl-C abandons it"
+            )
+        checkpointer.store(state)
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _threads(torch_threads: int, *, mode: str) -> Iterator[None]:
+    """Set how torch and Python share the cores, and put it back afterwards."""
+    before, interval = torch.get_num_threads(), sys.getswitchinterval()
+    torch.set_num_threads(torch_threads)
+    if mode == "threads":
+        sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        sys.setswitchinterval(interval)
