@@ -143,6 +143,18 @@ def test_the_newest_the_best_and_any_step_can_be_asked_for(
     assert manager.best_score() == 4.5
 
 
+def test_the_pointer_to_the_newest_names_the_highest_whole_step(
+    manager: CheckpointManager, save: Save, tmp_path: Path
+) -> None:
+    pointer = tmp_path / "checkpoints" / "latest"
+    for step in (100, 300, 200):
+        save(manager, step)
+    assert pointer.read_text() == "step-000000300\n"
+    (manager.load(300).path / "manifest.json").unlink()
+    save(manager, 250)
+    assert pointer.read_text() == "step-000000250\n"
+
+
 def test_without_a_mark_the_newest_stands_for_the_best(
     manager: CheckpointManager, save: Save, version_of: Check
 ) -> None:
