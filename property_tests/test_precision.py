@@ -1,0 +1,44 @@
+"""Half types are widened; nothing becomes float64 by itself."""
+
+import torch
+from hypothesis import strategies as st
+
+from oakemu_rl.core.precision import at_least_float32
+from property_tests.laws import (
+    Arguments,
+    Function,
+    Law,
+    Mutant,
+    assert_killed,
+    each_law,
+    each_mutant,
+)
+from property_tests.mutants import MUTANTS
+
+
+def widens_half_types_alone(function: Function, arguments: Arguments) -> None:
+    tensor = torch.tensor([0.1, -3.0], dtype=arguments["dtype"])
+    result = function(tensor)
+    wide = arguments["dtype"] if arguments["dtype"] == torch.float64 else torch.float32
+    assert result.dtype == wide
+    assert torch.equal(result, tensor.to(wide))
+
+
+DTYPES = st.sampled_from([torch.float16, torch.bfloat16, torch.float32, torch.float64])
+LAWS = [
+    Law(
+        function=at_least_float32,
+        arguments=st.fixed_dictionaries({"dtype": DTYPES}),
+        check=widens_half_types_alone,
+    )
+]
+
+
+@each_law(LAWS)
+def test_the_law_holds(law: Law) -> None:
+    law.examine(law.function)
+
+
+@each_mutant(MUTANTS, LAWS)
+def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
+    assert_killed(mutant, LAWS)

@@ -1,0 +1,85 @@
+"""Moments merged batch by batch are those of all rows at once."""
+
+from typing import Any
+
+import torch
+from hypothesis import strategies as st
+
+from oakemu_rl.core import Moments, batch_moments, empty_moments, merge_moments
+from property_tests.laws import (
+    Arguments,
+    Function,
+    Law,
+    Mutant,
+    assert_close,
+    assert_killed,
+    each_law,
+    each_mutant,
+)
+from property_tests.mutants import MUTANTS
+from property_tests.strategies import tensors
+
+
+def agree_with_float64(function: Function, arguments: Arguments) -> None:
+    rows = arguments["rows"]
+    result = function(rows)
+    assert result.mean.dtype == result.variance.dtype == torch.float32
+    assert_moments(result, rows)
+
+
+def are_those_of_all_rows(function: Function, arguments: Arguments) -> None:
+    first, *others = arguments["batches"]
+    merged = batch_moments(first)
+    for batch in others:
+        content = merged.count.clone(), merged.mean.clone(), merged.variance.clone()
+        following = function(merged, batch_moments(batch))
+        assert torch.equal(content[0], merged.count), "the function wrote to its arguments"
+        assert torch.equal(content[1], merged.mean)
+        assert torch.equal(content[2], merged.variance)
+        merged = following
+    assert_moments(merged, torch.cat(arguments["batches"]))
+
+
+def change_nothing_when_merged(function: Function, arguments: Arguments) -> None:
+    moments = batch_moments(arguments["rows"])
+    empty = function(moments.mean.shape)
+    for merged in (merge_moments(empty, moments), merge_moments(moments, empty)):
+        assert_moments(merged, arguments["rows"])
+
+
+def assert_moments(moments: Moments, rows: torch.Tensor) -> None:
+    exact = rows.double()
+    assert moments.count == len(rows)
+    assert moments.count.dtype == torch.int64
+    assert_close(moments.mean, exact.mean(dim=0), tolerance=1e-5)
+    assert_close(moments.variance, exact.var(dim=0, correction=0), tolerance=1e-2)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> dict[str, Any]:
+    """Batches of one width, all of them far from 0 at times."""
+    width, offset = draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 10_000.0]))
+    lengths = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+    return {"batches": [draw(tensors((length, width))) + offset for length in lengths]}
+
+
+def one_batch() -> st.SearchStrategy[dict[str, Any]]:
+    """The first of some batches."""
+    return batches().map(lambda drawn: {"rows": drawn["batches"][0]})
+
+
+LAWS = [
+    Law(function=batch_moments, arguments=one_batch(), check=agree_with_float64),
+    Law(function=merge_moments, arguments=batches(), check=are_those_of_all_rows),
+    Law(function=empty_moments, arguments=one_batch(), check=change_nothing_when_merged),
+]
+
+
+@each_law(LAWS)
+def test_the_law_holds(law: Law) -> None:
+    law.examine(law.function)
+
+
+@each_mutant(MUTANTS, LAWS)
+def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
+    assert_killed(mutant, LAWS)
