@@ -75,7 +75,8 @@ def generalized_advantages(
     check_fraction("gae_lambda", gae_lambda)
     rewards, values, next_values = (at_least_float32(t) for t in (rewards, values, next_values))
 
-    advantages = torch.add(rewards, next_values.masked_fill(terminated, 0.0), alpha=gamma) - values
+    bootstraps = next_values.masked_fill(terminated, 0.0)
+    advantages = torch.add(rewards, bootstraps, alpha=gamma) - values
     ended = terminated | truncated
     if valid is not None:
         advantages = advantages.masked_fill(~valid, 0.0)
