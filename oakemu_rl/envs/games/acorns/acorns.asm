@@ -25,6 +25,7 @@ timer:          equ     0B00Fh          ; byte: frames left in this phase
 tick:           equ     0B010h          ; byte: frames played, modulo 256
 colour:         equ     0B011h          ; byte: attribute of text
 distance:       equ     0B013h          ; byte: acorns drop at least so far from the basket's middle
+squirrel:       equ     0B014h          ; byte: its left column; 0 before it is seen
 mark:           equ     0B012h          ; byte: 1 once the frame's interrupt has come
 
 stack_top:      equ     0FD00h
@@ -32,6 +33,7 @@ vectors:        equ     0FE00h          ; 257 bytes of FDh
 handler:        equ     0FDFDh
 
 first_column:   equ     4               ; the basket's leftmost place, right of the trunk
+first_place:    equ     15              ; where it begins
 last_column:    equ     26              ; and its rightmost
 basket_width:   equ     6
 drop_first:     equ     5               ; acorns drop in columns 5 to 27
@@ -40,6 +42,7 @@ hang_y:         equ     64              ; where an acorn appears, just below the
 rim_y:          equ     144             ; its top row when it touches the basket's rim
 grass_y:        equ     160             ; its top row when it lies on the grass
 basket_row:     equ     20
+squirrel_row:   equ     5
 hang_frames:    equ     8
 broken_frames:  equ     10
 pause_frames:   equ     2
@@ -47,6 +50,9 @@ ready_frames:   equ     24
 
 sky_colour:     equ     01101010b       ; bright, red on cyan
 text_colour:    equ     01000111b       ; bright white on black
+panel_colour:   equ     01001111b       ; bright white on blue
+name_colour:    equ     01001110b       ; bright yellow on blue
+squirrel_colour: equ    01100010b       ; bright red on green
 
 ; ---------------------------------------------------------------- start
 start:  di
@@ -77,6 +83,12 @@ title:  xor     a
         call    draw_status
         ld      hl,title_text
         call    print_list
+        ld      hl,title_name
+        ld      de,11*256+10
+        call    print_big
+        ld      a,first_place
+        ld      (basket),a
+        call    draw_basket
 title_wait:
         call    wait_frame
         call    random
@@ -88,9 +100,10 @@ new_game:
         ld      (score),hl
         ld      a,5
         ld      (lives),a
-        ld      a,15
+        ld      a,first_place
         ld      (basket),a
         xor     a
+        ld      (squirrel),a
         ld      (phase),a
         ld      (tick),a
         ld      a,ready_frames
@@ -122,6 +135,9 @@ play:   call    wait_frame
 not_best:
         ld      hl,over_text
         call    print_list
+        ld      hl,over_name
+        ld      de,11*256+8
+        call    print_big
 release:
         call    wait_frame
         call    space_held
@@ -242,7 +258,7 @@ middle: ld      c,00010110b             ; yellow on red
 move_acorn:
         ld      a,(phase)
         cp      2
-        jr      z,fall
+        jp      z,fall
         ld      hl,timer
         dec     (hl)
         ret     nz
@@ -290,7 +306,33 @@ far:    ld      b,a
         ld      a,hang_frames
         ld      (timer),a
         ld      de,acorn_picture
-        jp      draw_acorn
+        call    draw_acorn
+
+        ld      d,squirrel_row          ; the squirrel leaps to where it drops the acorn
+        ld      a,(squirrel)
+        or      a
+        jr      z,sit
+        ld      e,a
+        call    restore_two
+        inc     d
+        ld      e,a
+        call    restore_two
+        dec     d
+sit:    ld      a,(acorn_x)
+        ld      (squirrel),a
+        ld      e,a
+        ld      c,squirrel_colour
+        ld      a,squirrel_tiles
+        call    draw_two
+        inc     d
+        dec     e
+        dec     e
+draw_two:
+        call    draw_char_next
+        inc     a
+        call    draw_char_next
+        inc     a
+        ret
 
 fall:   ld      hl,(fraction)           ; L = fraction, H is replaced by the row
         ld      a,(acorn_y)
@@ -341,7 +383,9 @@ caught: ld      b,16
         ld      (timer),a
         xor     a
         ld      (phase),a
-        jp      draw_score
+        call    draw_score
+        ld      bc,24*256+20            ; a high chirp
+        jr      beep
 
 missed: ld      b,16
         call    wipe_rows
@@ -353,10 +397,19 @@ missed: ld      b,16
         ld      (timer),a
         ld      hl,lives
         dec     (hl)
-        jp      nz,draw_lives
+        jr      nz,alive
         ld      a,2
         ld      (state),a
-        jp      draw_lives
+alive:  call    draw_lives
+        ld      bc,16*256+120           ; a low thud
+beep:   xor     a                       ; B half waves of 16 C clock ticks
+wave:   xor     10h
+        out     (254),a
+        ld      e,c
+hold:   dec     e
+        jr      nz,hold
+        djnz    wave
+        ret
 
 set_speed:                              ; a step of the table every four points
         ld      hl,(score)
@@ -535,6 +588,27 @@ scene_cell:
         jr      nz,scene_cell
         ret
 
+restore_two:                            ; two of the scene's tiles from row D, column E; keeps A
+        call    restore_one
+restore_one:
+        push    af
+        ld      l,d
+        ld      h,0
+        add     hl,hl
+        add     hl,hl
+        add     hl,hl
+        add     hl,hl
+        add     hl,hl
+        ld      c,e
+        ld      b,0
+        add     hl,bc
+        ld      bc,scene
+        add     hl,bc
+        ld      a,(hl)
+        call    draw_tile
+        pop     af
+        ret
+
 draw_tile:                              ; tile A in its own colours, then E + 1
         ld      c,sky_colour
         cp      ' '
@@ -556,29 +630,8 @@ draw_char:                              ; keeps A, BC and DE
         push    af
         push    bc
         push    de
-        cp      ' '
-        jr      nz,visible
-        ld      a,'@'                   ; the empty glyph
-visible:
-        sub     '0'
-        ld      l,a
-        ld      h,0
-        add     hl,hl
-        add     hl,hl
-        add     hl,hl
-        ld      bc,glyphs
-        add     hl,bc
-        ld      a,d
-        rrca
-        rrca
-        rrca
-        and     0E0h
-        or      e
-        ld      e,a
-        ld      a,d
-        and     18h
-        or      40h
-        ld      d,a
+        call    glyph_address
+        call    cell_address
         ld      b,8
 char_row:
         ld      a,(hl)
@@ -599,6 +652,85 @@ char_row:
         pop     bc
         ld      (hl),c
         pop     af
+        ret
+
+glyph_address:                          ; HL = glyph of character A
+        cp      ' '
+        jr      nz,visible
+        ld      a,'@'                   ; the empty glyph
+visible:
+        sub     '0'
+        ld      l,a
+        ld      h,0
+        add     hl,hl
+        add     hl,hl
+        add     hl,hl
+        ld      bc,glyphs
+        add     hl,bc
+        ret
+
+cell_address:                           ; DE = screen address of row D, column E
+        ld      a,d
+        rrca
+        rrca
+        rrca
+        and     0E0h
+        or      e
+        ld      e,a
+        ld      a,d
+        and     18h
+        or      40h
+        ld      d,a
+        ret
+
+print_big:                              ; text at HL, from row D, column E, twice as wide and high;
+        ld      a,(hl)                  ; the cells keep their colours
+        inc     hl
+        or      a
+        ret     z
+        push    hl
+        call    glyph_address
+        call    big_half
+        inc     d
+        call    big_half
+        dec     d
+        inc     e
+        inc     e
+        pop     hl
+        jr      print_big
+
+big_half:                               ; four glyph rows from HL into two cells
+        push    de
+        call    cell_address
+        ld      b,4
+big_row:
+        ld      c,(hl)
+        inc     hl
+        push    hl
+        push    bc
+        ld      b,8
+double: rlc     c                       ; each bit of C twice into HL
+        adc     hl,hl
+        ld      a,c
+        rra
+        adc     hl,hl
+        djnz    double
+        pop     bc
+        ld      a,h
+        ld      (de),a
+        inc     d
+        ld      (de),a
+        inc     e
+        ld      a,l
+        ld      (de),a
+        dec     d
+        ld      (de),a
+        dec     e
+        inc     d
+        inc     d
+        pop     hl
+        djnz    big_row
+        pop     de
         ret
 
 print_list:                             ; texts: colour, row, column, characters, 0; FFh ends the list
@@ -638,19 +770,27 @@ status_text:
         defb    text_colour,0,0," SCORE      HI                  ",0
         defb    0FFh
 title_text:
-        defb    01010111b,10,10,"              ",0
-        defb    01010110b,11,10,"    ACORNS    ",0
-        defb    01010111b,12,10,"              ",0
-        defb    01010111b,13,10," O LEFT       ",0
-        defb    01010111b,14,10," P RIGHT      ",0
-        defb    01010111b,15,10," SPACE STARTS ",0
-        defb    01010111b,16,10,"              ",0
+        defb    panel_colour,10,8,"                ",0
+        defb    name_colour,11,8,"                ",0
+        defb    name_colour,12,8,"                ",0
+        defb    panel_colour,13,8,"                ",0
+        defb    panel_colour,14,8," O LEFT P RIGHT ",0
+        defb    panel_colour,15,8,"                ",0
+        defb    panel_colour,16,8,"  PRESS SPACE   ",0
+        defb    panel_colour,17,8,"                ",0
         defb    0FFh
+title_name:
+        defb    "ACORNS",0
 over_text:
-        defb    01010111b,12,11,"             ",0
-        defb    01010110b,13,11,"  GAME OVER  ",0
-        defb    01010111b,14,11,"             ",0
+        defb    panel_colour,10,7,"                    ",0
+        defb    name_colour,11,7,"                    ",0
+        defb    name_colour,12,7,"                    ",0
+        defb    panel_colour,13,7,"                    ",0
+        defb    panel_colour,14,7,"    PRESS SPACE     ",0
+        defb    panel_colour,15,7,"                    ",0
         defb    0FFh
+over_name:
+        defb    "GAME OVER",0
 
 ; ---------------------------------------------------------------- the scene: letters are tiles
 scene:  defb    'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww'
@@ -659,8 +799,8 @@ scene:  defb    'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww'
         defb    'xbacbacabcabcabcabcabcbacbzy    '
         defb    'acbabcacbabcabcbabcabcbacbacy   '
         defb    'bmcbacdaebacmbcadbacebmacbcabzy '
-        defb    'ed`em`de`ed`mde`ed`em`de`mdebac '
-        defb    '``e\f\\ff\\f\f\\f\f\f\\f\f\ff\\f'
+        defb    'ed`em`de`ed`mde`ed`em`de`edebac '
+        defb    '`e`f\e`f\\ef\fd\f`e\f\`e\ff\d\f '
         defb    'p[p_                            '
         defb    'qpqr                            '
         defb    'pqpr                            '
