@@ -36,7 +36,7 @@ class Emulator(Protocol):
         """The colour number of the border."""
 
     def save(self) -> bytes:
-        """The whole state, keys included: after `load`, the machine goes on as it would have gone on."""
+        """The whole state, held keys included: after `load`, all goes on as it would have."""
 
     def load(self, state: bytes) -> None:
         """Take up a state that `save` returned on this or another machine of the same kind."""

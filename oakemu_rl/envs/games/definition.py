@@ -1,8 +1,8 @@
 """A game as data: the records that a game's TOML file is read into, field by field.
 
 How a file is found, read and checked as a whole is in `loading.py`; how a game is played is in
-`game_env.py`. Addresses are in [0, 65536), RAM begins at 16384. Frames are video frames, 50 a second;
-steps are the agent's, one action each.
+`game_env.py`. Addresses are in [0, 65536), RAM begins at 16384. Frames are video frames, 50 a
+second; steps are the agent's, one action each.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class MemoryValue:
     @property
     def highest(self) -> int:
         """The largest number that fits; the smallest is 0."""
-        return 256**self.size - 1
+        return (1 << 8 * self.size) - 1
 
 
 @attrs.frozen(kw_only=True)
@@ -62,7 +62,7 @@ class KeyPress:
 class Reset:
     """How an episode begins.
 
-    `start_up` runs once, from the program's entry; its end is the state in which each episode begins.
+    `start_up` runs once, from the program's entry; in the state at its end each episode begins.
     At each reset, every value in `seeds` is set to a random number of its type other than 0.
     """
 
@@ -72,7 +72,7 @@ class Reset:
 
 @attrs.frozen(kw_only=True)
 class Timing:
-    """Frames of one step: the action's keys are held for the first `hold_frames` of `frame_skip`."""
+    """Frames of a step: the action's keys are held for the first `hold_frames` of `frame_skip`."""
 
     frame_skip: int = attrs.field(default=4, validator=number(least=1))
     hold_frames: int | None = attrs.field(default=None, validator=optional(number(least=1)))
@@ -99,8 +99,8 @@ class Episode:
 class Observation:
     """What the agent sees.
 
-    `screen` is the play area in grey, each pixel the mean of `shrink` x `shrink`; `memory` is a vector
-    of `values`; `both` is a mapping with these two keys.
+    `screen` is the play area in grey, each pixel the mean of `shrink` x `shrink`; `memory` is a
+    vector of `values`; `both` is a mapping with these two keys.
     """
 
     kind: Literal["screen", "memory", "both"] = "screen"

@@ -1,8 +1,9 @@
 """The closed language in which a game's file states rewards and ends over its named values.
 
 Integers, names, `previous.name` (the value one frame earlier), `+ - *`, comparisons, `and`, `or`,
-`not`, `min(...)`, `max(...)` and brackets; nothing else. A comparison, `and`, `or` and `not` give 0 or
-1. Text is parsed into a tree, checked node by node, and turned into closures; it is never evaluated.
+`not`, `min(...)`, `max(...)` and brackets; nothing else. Comparisons, `and`, `or` and `not` give 0
+or 1. Text is parsed into a tree, checked node by node, and turned into closures; it is never
+evaluated.
 """
 
 import ast

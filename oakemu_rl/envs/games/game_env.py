@@ -81,9 +81,12 @@ class SpectrumGame(gymnasium.Env[GameObservation, np.int64]):
         return self._machine.frames
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> tuple[GameObservation, dict[str, Any]]:
-        """Begin an episode. `seed` decides the game's random numbers; without it they are drawn on."""
+        """Begin an episode; `seed` decides the game's random numbers, else they are drawn on."""
         super().reset(seed=seed)
         self._machine.load(self._start)
         settings = self.definition.settings
@@ -130,7 +133,7 @@ class SpectrumGame(gymnasium.Env[GameObservation, np.int64]):
         memory = np.fromiter(numbers, np.float32, len(seen.values))
         return memory if seen.kind == "memory" else {"screen": self._screen(), "memory": memory}
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | None:
         """The whole screen in colour, [192, 256, 3], within a border where one was asked for."""
         if self.render_mode is None:
             return None

@@ -1,9 +1,9 @@
 """Reads a game's file into a definition and checks all that one record alone cannot see.
 
-Every fault is a `GameError` that names the file, the dotted path, what was found and what is allowed.
+Every fault is a `GameError` that names the file, the dotted path, what came and what is allowed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from oakemu_rl.config.strict import load_toml, structure

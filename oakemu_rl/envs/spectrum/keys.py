@@ -1,9 +1,9 @@
-"""The Spectrum's keyboard: names of the 40 keys, and what a port read returns while some are held."""
+"""The Spectrum's keyboard: names of the 40 keys, and what a port answers while some are held."""
 
 from collections.abc import Iterable
 from functools import lru_cache
 
-# Row i is selected by a 0 in bit 8 + i of the port's address; its keys are bits 0 to 4 of the answer.
+# A 0 in bit 8 + i of the port's address selects row i; its keys are bits 0 to 4 of the answer.
 KEY_ROWS: tuple[tuple[str, ...], ...] = (
     ("CAPS_SHIFT", "Z", "X", "C", "V"),
     ("A", "S", "D", "F", "G"),

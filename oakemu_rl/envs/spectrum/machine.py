@@ -1,9 +1,10 @@
 """A ZX Spectrum 48K over the package `zx`, behind the `Emulator` protocol.
 
 The package is driven through its state view, a block of bytes with registers and memory. Two
-flip-flops of the processor are not in that view: that it is halted, and that the instruction after EI
-is due, before which no interrupt is taken. Both are found and set here by running one instruction, so
-that saved states are exact. Screens as images live in `screen.py`, keys in `keys.py`.
+flip-flops of the processor are not in that view: that it is halted, and that the instruction after
+EI is due, before which no interrupt is taken. Both are found and set here by running one
+instruction, so that saved states are exact. Screens as images live in `screen.py`, keys in
+`keys.py`.
 """
 
 from collections.abc import Callable, Iterable
@@ -105,7 +106,7 @@ class SpectrumMachine:
         self._view[HEADER_BYTES + address : HEADER_BYTES + address + len(data)] = data
 
     def jump(self, *, entry: int, stack: int) -> None:
-        """Go on at `entry` with interrupts off, as after a reset, and a stack that grows down from `stack`."""
+        """Go on at `entry`, interrupts off as after a reset, with a stack that grows down."""
         self._require_open()
         self._set_hidden_state(_RUNNING)
         self._cpu.iff1 = self._cpu.iff2 = 0
@@ -137,8 +138,9 @@ class SpectrumMachine:
         self._require_open()
         if len(state) != _STATE_BYTES or not state.startswith(_STATE_MARK):
             raise EmulatorError(
-                f"this is no saved state of a Spectrum 48K: expected {_STATE_BYTES} bytes that begin with "
-                f"{_STATE_MARK!r}, got {len(state)} bytes that begin with {state[: len(_STATE_MARK)]!r}"
+                f"this is no saved state of a Spectrum 48K: expected {_STATE_BYTES} bytes that "
+                f"begin with {_STATE_MARK!r}, got {len(state)} bytes that begin with "
+                f"{state[: len(_STATE_MARK)]!r}"
             )
         body = memoryview(state)[len(_STATE_MARK) :]
         self._set_hidden_state(body[-1])
@@ -185,7 +187,7 @@ class SpectrumMachine:
         return found
 
     def _set_hidden_state(self, wanted: int) -> None:
-        """Set the flip-flops; registers other than these, and the scratch bytes, keep their values."""
+        """Set the flip-flops; registers and memory keep their values."""
         header, scratch = bytes(self._view[:HEADER_BYTES]), self.read(_SCRATCH, 16)
         self._execute(_NOP)  # any instruction ends the state after EI
         self._interrupt()  # an interrupt ends a HALT
@@ -227,7 +229,8 @@ class SpectrumMachine:
             if found != wanted:
                 raise EmulatorError(
                     f"zx {_version()} does not keep HALT and EI as version 0.13.15 does "
-                    f"(set {wanted}, found {found}); install a tested version: pip install '{_TESTED}'"
+                    f"(set {wanted}, found {found}); install a tested version: "
+                    f"pip install '{_TESTED}'"
                 )
         self.write(_SCRATCH - 1, b"\x00")
         self._set_hidden_state(_RUNNING)
@@ -243,8 +246,9 @@ def check_layout(view: memoryview | bytes, *, version: str) -> None:
     rom = bytes(view[HEADER_BYTES : HEADER_BYTES + len(_ROM_START)])
     if len(view) != _VIEW_BYTES or rom != _ROM_START:
         raise EmulatorError(
-            f"zx {version} lays out its state in another way than version 0.13.15: expected {_VIEW_BYTES} "
-            f"bytes with a ROM that begins {_ROM_START.hex()}, got {len(view)} bytes and {rom.hex()}; "
+            f"zx {version} lays out its state in another way than version 0.13.15: expected "
+            f"{_VIEW_BYTES} bytes with a ROM that begins {_ROM_START.hex()}, got {len(view)} bytes "
+            f"with one that begins {rom.hex()}; "
             f"install a tested version: pip install '{_TESTED}'"
         )
 
