@@ -1,12 +1,11 @@
 """From Gymnasium's spaces to specs, and from batches of observations to the arrays a model takes.
 
 Every environment goes through here, so that whoever acts, learns or tests sees the same arrays.
-What stays as it is: the values. Images are not scaled and vectors not normalised; that is the
-model's part.
+Values stay as they are: images are scaled and vectors normalised in the model.
 
-- Images are channels first. [H, W, C] with 1, 3 or 4 as its last size is turned round; a frame [H,
-W] gets
-  one channel; frames that are stacked, [S, H, W], are channels; [S, H, W, C] becomes [S * C, H, W].
+- Images are channels first. [H, W, C] with 1, 3 or 4 as its last size is turned round; a frame
+  [H, W] gets one channel; frames that are stacked, [S, H, W], are channels already; [S, H, W, C]
+  becomes [S * C, H, W].
 - Bytes stay uint8 where the space spans 0 to 255. All else becomes float32.
 - A number becomes a vector of one, a discrete value a one-hot vector.
 """
@@ -32,6 +31,17 @@ CHANNEL_COUNTS = (1, 3, 4)
 ALLOWED_OBSERVATIONS = "Box of up to four dimensions, Discrete, MultiBinary, or a Dict of these"
 
 
+class ReadyBox(spaces.Box):
+    """A box of arrays that are as the model takes them already: they are not turned round again."""
+
+
+def ready_box(spec: TensorSpec) -> ReadyBox:
+    """The space of arrays of this spec."""
+    if spec.dtype == "uint8":
+        return ReadyBox(0, 255, spec.shape, np.uint8)
+    return ReadyBox(-np.inf, np.inf, spec.shape, np.float32)
+
+
 @attrs.frozen(kw_only=True)
 class ObservationConversion:
     """What observations look like to the model, and the way there.
@@ -46,9 +56,9 @@ class ObservationConversion:
 
 def map_batch(function: Callable[[Array], Array], batch: Batch) -> Batch:
     """Apply `function` to the array, or to each array of the mapping."""
-    if isinstance(batch, np.ndarray):
-        return function(batch)
-    return {name: function(array) for name, array in batch.items()}
+    if isinstance(batch, Mapping):
+        return {name: function(array) for name, array in batch.items()}
+    return function(batch)
 
 
 def observation_conversion(space: Space[Any], *, environment: str) -> ObservationConversion:
@@ -118,6 +128,8 @@ class _EntryConversion:
 def _entry_conversion(
     space: Space[Any], *, environment: str, entry: str | None = None
 ) -> _EntryConversion:
+    if isinstance(space, ReadyBox):
+        return _plain(space.shape, space.dtype)
     if isinstance(space, spaces.Discrete):
         return _one_hot(count=int(space.n), start=int(space.start))
     if isinstance(space, spaces.MultiBinary):
@@ -143,6 +155,8 @@ def _array(
     shape: tuple[int, ...], *, given: np.dtype[Any], wanted: np.dtype[Any]
 ) -> _EntryConversion:
     axes, target = _layout(shape)
+    if given == wanted and axes == tuple(range(len(shape))) and target == shape:
+        return _plain(shape, wanted)
     batch_axes = (0, *(axis + 1 for axis in axes))
 
     def convert(batch: Array) -> Array:
@@ -151,11 +165,12 @@ def _array(
             array = np.array(np.transpose(batch, batch_axes), dtype=wanted, order="C")
         return array.reshape(len(array), *target)
 
-    plain = given == wanted and axes == tuple(range(len(shape))) and target == shape
-    return _EntryConversion(
-        spec=TensorSpec(shape=target, dtype=wanted.name),
-        convert=partial(np.array, order="C") if plain else convert,
-    )
+    return _EntryConversion(spec=TensorSpec(shape=target, dtype=wanted.name), convert=convert)
+
+
+def _plain(shape: tuple[int, ...], dtype: np.dtype[Any]) -> _EntryConversion:
+    spec = TensorSpec(shape=shape, dtype=dtype.name)
+    return _EntryConversion(spec=spec, convert=partial(np.array, order="C"))
 
 
 def _layout(shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:

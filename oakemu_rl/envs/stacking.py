@@ -8,7 +8,7 @@ from gymnasium import Env, Space, spaces
 from gymnasium.wrappers import FrameStackObservation
 
 from oakemu_rl.core.observations import TensorSpec
-from oakemu_rl.envs.spaces import Array, Batch, map_batch, observation_conversion
+from oakemu_rl.envs.spaces import Array, Batch, map_batch, observation_conversion, ready_box
 
 
 def stack_frames(env: Env[Any, Any], frames: int, *, environment: str) -> Env[Any, Any]:
@@ -33,9 +33,9 @@ class _SingleObservations(gymnasium.ObservationWrapper[Any, Any, Any]):
         self._conversion = observation_conversion(env.observation_space, environment=environment)
         spec = self._conversion.spec
         if isinstance(spec, TensorSpec):
-            self.observation_space = _box(spec)
+            self.observation_space = ready_box(spec)
         else:
-            self.observation_space = spaces.Dict({name: _box(spec[name]) for name in spec})
+            self.observation_space = spaces.Dict({name: ready_box(spec[name]) for name in spec})
 
     def observation(self, observation: Any) -> Batch:
         batch = self._conversion.convert(map_batch(_batch_of_one, observation))
@@ -59,18 +59,12 @@ class _FoldedStack(gymnasium.ObservationWrapper[Any, Any, Any]):
         return map_batch(_folded, observation)
 
 
-def _box(spec: TensorSpec) -> spaces.Box:
-    if spec.dtype == "uint8":
-        return spaces.Box(0, 255, spec.shape, np.uint8)
-    return spaces.Box(-np.inf, np.inf, spec.shape, np.float32)
+def _folded_box(stack: Space[Any]) -> spaces.Box:
+    assert isinstance(stack, spaces.Box)
+    return ready_box(TensorSpec(shape=_folded(stack.low).shape, dtype=stack.dtype.name))
 
 
-def _folded_box(space: Space[Any]) -> spaces.Box:
-    assert isinstance(space, spaces.Box)
-    return spaces.Box(_folded(space.low), _folded(space.high), dtype=space.dtype.type)
-
-
-def _batch_of_one(observation: Array) -> Array:
+def _batch_of_one(observation: Any) -> Array:
     return np.asarray(observation)[np.newaxis]
 
 

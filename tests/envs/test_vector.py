@@ -1,0 +1,371 @@
+"""The vector adapter: the same true transitions from every autoreset mode, and clear faults."""
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.envs.classic_control.cartpole import CartPoleVectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+
+from oakemu_rl.core.errors import EnvironmentFaultError, UnsupportedEnvironmentError
+from oakemu_rl.envs.episodes import FinishedEpisode
+from oakemu_rl.envs.vector import VectorEnvironment
+from tests.envs.counting import MODES, Counting, transitions, vectorised
+
+NEXT_STEP, SAME_STEP, DISABLED = (
+    AutoresetMode.NEXT_STEP,
+    AutoresetMode.SAME_STEP,
+    AutoresetMode.DISABLED,
+)
+
+
+def pairs(environment: VectorEnvironment, calls: int) -> list[tuple[float, float]]:
+    (rows,) = transitions(environment, calls)
+    return [(row.observation, row.next_observation) for row in rows]
+
+
+def test_twelve_calls_under_next_step_are_nine_transitions_and_three_resets() -> None:
+    environment = vectorised(Counting, mode=NEXT_STEP)
+    environment.reset([0])
+    steps = [environment.step(np.array([0])) for _ in range(12)]
+    resets = [call for call, step in enumerate(steps, start=1) if not step.valid[0]]
+    assert resets == [4, 8, 12]
+    for call in resets:
+        step = steps[call - 1]
+        assert (step.rewards[0], step.terminated[0], step.truncated[0]) == (0.0, False, False)
+        assert step.episodes == ()
+    assert sum(int(step.valid.sum()) for step in steps) == 9
+    assert pairs(environment, 12) == [(0, 1), (1, 2), (2, 3)] * 3
+
+
+@pytest.mark.parametrize("mode", [SAME_STEP, DISABLED])
+def test_other_modes_lose_no_call_to_resets(mode: AutoresetMode) -> None:
+    assert pairs(vectorised(Counting, mode=mode), 9) == [(0, 1), (1, 2), (2, 3)] * 3
+
+
+@pytest.mark.parametrize("terminates", [True, False])
+def test_every_mode_gives_the_same_transitions(terminates: bool) -> None:
+    makers = [partial(Counting, length, terminates=terminates) for length in (3, 1, 5)]
+    lists = [transitions(vectorised(*makers, mode=mode), 40, (0, 1, 2)) for mode in MODES]
+    for row in range(3):
+        shortest = min(len(rows[row]) for rows in lists)
+        assert shortest >= 20
+        first, second, third = (rows[row][:shortest] for rows in lists)
+        assert first == second == third
+
+
+def test_every_mode_plays_cartpole_alike() -> None:
+    makers = [partial(gymnasium.make, "CartPole-v1")] * 2
+    lists = [transitions(vectorised(*makers, mode=mode), 120, (0, 1, 1)) for mode in MODES]
+    for row in range(2):
+        shortest = min(len(rows[row]) for rows in lists)
+        first, second, third = (rows[row][:shortest] for rows in lists)
+        assert first == second == third
+        assert any(transition.terminated for transition in first)
+
+
+@pytest.mark.parametrize(
+    ("mode", "reuses_array"), [(NEXT_STEP, True), (DISABLED, True), (SAME_STEP, False)]
+)
+@pytest.mark.parametrize("copy", [True, False])
+def test_observations_are_right_even_from_one_mutable_array(
+    mode: AutoresetMode, reuses_array: bool, copy: bool
+) -> None:
+    environment = vectorised(partial(Counting, reuses_array=reuses_array), mode=mode, copy=copy)
+    assert pairs(environment, 3) == [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_returns_and_lengths_are_those_of_the_episodes(mode: AutoresetMode) -> None:
+    environment = vectorised(partial(Counting, 2), partial(Counting, 3), mode=mode)
+    environment.reset([0, 1])
+    episodes = [
+        episode for _ in range(16) for episode in environment.step(np.array([0, 0])).episodes
+    ]
+    for row, expected in ((0, (3.0, 2)), (1, (6.0, 3))):
+        found = [(e.episode_return, e.length) for e in episodes if e.environment == row]
+        assert found == [expected] * len(found)
+        assert len(found) >= 4
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_reset_forgets_the_episodes_under_way(mode: AutoresetMode) -> None:
+    environment = vectorised(Counting, mode=mode)
+    environment.reset([0])
+    for _ in range(3):
+        environment.step(np.array([0]))
+    environment.reset([0])
+    assert environment.observations[0] == 0
+    step = [environment.step(np.array([0])) for _ in range(3)][-1]
+    assert step.valid.all()
+    assert step.episodes == (
+        FinishedEpisode(environment=0, episode_return=6.0, length=3, success=None),
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_mappings_keep_their_true_ends(mode: AutoresetMode) -> None:
+    space = spaces.Dict({"count": Counting().observation_space, "parity": spaces.Discrete(2)})
+    environment = vectorised(partial(Counting, space=space), mode=mode)
+    environment.reset([0])
+    step = [environment.step(np.array([0])) for _ in range(3)][-1]
+    assert isinstance(step.next_observations, dict)
+    np.testing.assert_array_equal(step.next_observations["count"], [[3.0]])
+    np.testing.assert_array_equal(step.next_observations["parity"], [[0.0, 1.0]])
+    if mode is not NEXT_STEP:
+        assert isinstance(environment.observations, dict)
+        np.testing.assert_array_equal(environment.observations["count"], [[0.0]])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_was_handed_out_is_never_written_to(mode: AutoresetMode) -> None:
+    environment = vectorised(partial(Counting, masks="info"), mode=mode, copy=False)
+    environment.reset([0])
+    kept: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+
+    def keep(array: Any) -> None:
+        kept.append((array, array.copy()))
+
+    for _ in range(9):
+        keep(environment.observations)
+        keep(environment.action_masks)
+        step = environment.step(np.array([0]))
+        for array in (
+            step.next_observations, step.rewards, step.terminated, step.truncated, step.valid
+        ):  # fmt: skip
+            keep(array)
+    assert all(np.array_equal(array, copy) for array, copy in kept)
+
+
+def test_an_environment_that_is_vectorised_in_itself_is_adapted() -> None:
+    environment = VectorEnvironment(CartPoleVectorEnv(num_envs=3))
+    environment.reset([5, 6, 7])
+    first = environment.observations
+    assert isinstance(first, np.ndarray)
+    assert first.flags.c_contiguous
+    episodes = []
+    for _ in range(60):
+        episodes += environment.step(np.zeros(3, dtype=np.int64)).episodes
+    assert {episode.environment for episode in episodes} == {0, 1, 2}
+    assert all(episode.episode_return == episode.length for episode in episodes)
+    environment.reset([5, 6, 7])
+    np.testing.assert_array_equal(environment.observations, first)
+
+
+class Undeclared(SyncVectorEnv):
+    """Says what it is told to of its autoreset mode."""
+
+    def __init__(self, declared: object) -> None:
+        super().__init__([Counting])
+        self.metadata = {} if declared is None else {"autoreset_mode": declared}
+
+
+@pytest.mark.parametrize("declared", [None, "sometimes", 3])
+def test_an_absent_or_unknown_mode_is_refused_at_construction(declared: object) -> None:
+    with pytest.raises(
+        UnsupportedEnvironmentError, match=r"'Counting'.*allowed.*NEXT_STEP"
+    ) as told:
+        VectorEnvironment(Undeclared(declared))
+    assert repr(declared) in str(told.value)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_may_be_declared_by_its_value(mode: AutoresetMode) -> None:
+    assert VectorEnvironment(Undeclared(mode.value)).count == 1
+
+
+class SilentEnds(SyncVectorEnv):
+    """Declares SAME_STEP but keeps the last observations to itself."""
+
+    def step(self, actions: Any) -> Any:
+        *results, infos = super().step(actions)
+        infos.pop("final_obs", None)
+        return (*results, infos)
+
+
+def test_a_missing_last_observation_is_a_fault() -> None:
+    envs = SilentEnds([partial(Counting, 1)], autoreset_mode=SAME_STEP)
+    environment = VectorEnvironment(envs)
+    environment.reset([0])
+    with pytest.raises(EnvironmentFaultError, match=r"'Counting'.*final_obs.*SAME_STEP"):
+        environment.step(np.array([0]))
+
+
+class BatchedEnds(SyncVectorEnv):
+    """Gives its last observations as one batch, as environments vectorised in themselves do."""
+
+    def step(self, actions: Any) -> Any:
+        *results, infos = super().step(actions)
+        if "final_obs" in infos:
+            rows = [np.zeros(1) if row is None else row for row in infos["final_obs"]]
+            infos["final_obs"] = np.stack(rows)
+        return (*results, infos)
+
+
+def test_last_observations_may_come_as_one_batch() -> None:
+    envs = BatchedEnds([partial(Counting, 3), partial(Counting, 2)], autoreset_mode=SAME_STEP)
+    plain = vectorised(partial(Counting, 3), partial(Counting, 2), mode=SAME_STEP)
+    assert transitions(VectorEnvironment(envs), 9) == transitions(plain, 9)
+
+
+class Faulty(Counting):
+    """Gives NaN where it is told to, on its second step."""
+
+    def __init__(self, where: str, value: float) -> None:
+        super().__init__()
+        self._where = where
+        self._value = value
+
+    def step(self, action: Any) -> Any:
+        observation, reward, *rest = super().step(action)
+        if self._count == 2 and self._where == "reward":
+            reward = self._value
+        if self._count == 2 and self._where == "observation":
+            observation[0] = self._value
+        return observation, reward, *rest
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("where", ["reward", "observation"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
+def test_numbers_that_are_not_finite_are_a_fault_with_place_and_step(
+    mode: AutoresetMode, where: str, value: float
+) -> None:
+    if where == "observation" and value == 1e300:
+        value = np.inf
+    environment = vectorised(Counting, partial(Faulty, where, value), mode=mode)
+    environment.reset([0, 1])
+    environment.step(np.array([0, 0]))
+    with pytest.raises(
+        EnvironmentFaultError, match=rf"environment 1 of 'Counting'.*{where}.*at step 2"
+    ):
+        environment.step(np.array([0, 0]))
+
+
+def test_a_float64_observation_beyond_float32_is_a_fault() -> None:
+    space = spaces.Box(-np.inf, np.inf, (1,), np.float64)
+
+    class Huge(Counting):
+        def _observe(self) -> Any:
+            return np.array([1e300])
+
+    environment = vectorised(partial(Huge, space=space))
+    with pytest.raises(EnvironmentFaultError, match="NaN or an infinite number"):
+        environment.reset([0])
+
+
+def test_the_fault_of_a_last_observation_names_its_environment() -> None:
+    environment = vectorised(
+        partial(Counting, 2), partial(Counting, 5), partial(FaultyEnd, 2), mode=SAME_STEP
+    )
+    environment.reset([0, 1, 2])
+    environment.step(np.zeros(3, dtype=np.int64))
+    with pytest.raises(EnvironmentFaultError, match="environment 2 of"):
+        environment.step(np.zeros(3, dtype=np.int64))
+
+
+class FaultyEnd(Counting):
+    """Ends with NaN."""
+
+    def _observe(self) -> Any:
+        observation = super()._observe()
+        return np.full(1, np.nan, np.float32) if self._count == self._length else observation
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64])
+def test_actions_of_any_integer_type_are_taken(dtype: type[np.integer[Any]]) -> None:
+    environment = vectorised(partial(gymnasium.make, "CartPole-v1"))
+    environment.reset([0])
+    assert environment.step(np.array([1], dtype=dtype)).valid.all()
+
+
+@pytest.mark.parametrize(
+    "actions", [np.array([0]), np.array([[0, 0]]), np.array([0.0, 0.0]), np.array([True, False])]
+)
+def test_other_actions_are_refused(actions: np.ndarray[Any, Any]) -> None:
+    environment = vectorised(Counting, Counting)
+    environment.reset([0, 1])
+    with pytest.raises(ValueError, match="actions: expected 2 integers"):
+        environment.step(actions)
+
+
+def test_the_first_action_may_have_another_number() -> None:
+    taken: list[int] = []
+
+    class FromFive(Counting):
+        def __init__(self) -> None:
+            super().__init__()
+            self.action_space = spaces.Discrete(3, start=5)
+
+        def step(self, action: Any) -> Any:
+            taken.append(int(action))
+            return super().step(action)
+
+    environment = vectorised(FromFive)
+    assert environment.action_spec.count == 3
+    environment.reset([0])
+    for action in range(3):
+        environment.step(np.array([action], dtype=np.uint8))
+    assert taken == [5, 6, 7]
+
+
+def test_seeds_decide_the_episodes_one_by_one() -> None:
+    makers = [partial(gymnasium.make, "CartPole-v1")] * 3
+    environment = vectorised(*makers)
+    environment.reset([4, 9, 4])
+    first, second, third = environment.observations
+    assert np.array_equal(first, third)
+    assert not np.array_equal(first, second)
+
+
+def test_a_missing_seed_is_refused() -> None:
+    with pytest.raises(ValueError, match="seeds: expected 2, one an environment, got 1"):
+        vectorised(Counting, Counting).reset([0])
+
+
+def test_observations_before_the_first_reset_are_refused() -> None:
+    with pytest.raises(RuntimeError, match=r"reset\(\) must be called"):
+        _ = vectorised(Counting).observations
+
+
+def test_a_picture_is_passed_out_and_a_missing_one_is_none() -> None:
+    class Drawing(Counting):
+        render_mode = "rgb_array"
+
+        def render(self) -> Any:
+            return np.full((2, 2, 3), self._count, dtype=np.uint8)
+
+    environment = vectorised(Drawing, Counting)
+    environment.reset([0, 1])
+    environment.step(np.array([0, 0]))
+    picture = environment.render(0)
+    assert picture is not None
+    assert picture.shape == (2, 2, 3)
+    assert picture.max() == 1
+
+
+def test_success_is_taken_from_the_end_in_every_mode() -> None:
+    class Judging(Counting):
+        def _info(self) -> dict[str, Any]:
+            return {"is_success": self._count == self._length}
+
+    for mode in MODES:
+        environment = vectorised(partial(Judging, 2), partial(Judging, 3), mode=mode)
+        environment.reset([0, 1])
+        episodes = [e for _ in range(8) for e in environment.step(np.zeros(2, np.int64)).episodes]
+        assert len(episodes) >= 4
+        assert all(episode.success is True for episode in episodes)
+
+
+def test_closing_closes_the_environments() -> None:
+    closed: list[VectorEnv[Any, Any, Any] | Counting] = []
+
+    class Closing(Counting):
+        def close(self) -> None:
+            closed.append(self)
+
+    vectorised(Closing, Closing).close()
+    assert len(closed) == 2
