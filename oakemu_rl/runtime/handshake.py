@@ -58,9 +58,11 @@ class RolloutHandshake:
             self._published.append(slot)
 
     def abandon(self, slot: int) -> None:
-        """The slot will not be filled: free it."""
+        """The slot will not be learned from, filled or not: free it."""
         with self._changed:
             self._signal(slot, SlotSignal.ABANDON)
+            if slot in self._published:
+                self._published.remove(slot)
 
     def wait_for_rollout(self, stop_event: threading.Event) -> int | None:
         """Wait for the oldest published slot and take it for learning.

@@ -47,7 +47,6 @@ class _Part:
     role: str
     thread: threading.Thread
     pulse: Pulse
-    error: BaseException | None = None
 
 
 class Supervisor:
@@ -71,7 +70,8 @@ class Supervisor:
         self._grace_seconds = grace_seconds
         self._clock = clock
         self._parts: list[_Part] = []
-        self._failed = threading.Event()
+        self._errors: list[BaseException] = []
+        self._join_limit: float | None = None
 
     def __enter__(self) -> "Supervisor":
         return self
@@ -83,7 +83,9 @@ class Supervisor:
         traceback: TracebackType | None,
     ) -> None:
         """However the block ends, no part runs on: an error in the caller stops them, and stays
-        the error."""
+        the error; without one, that of a part is raised."""
+        if error is None:
+            self.stop()
         self._stop_event.set()
         self._join()
 
@@ -97,8 +99,7 @@ class Supervisor:
                 body()
             except BaseException as error:
                 error.add_note(f"raised in the {role} thread")
-                part.error = error
-                self._failed.set()
+                self._errors.append(error)
                 self._stop_event.set()
 
         part = _Part(
@@ -114,7 +115,7 @@ class Supervisor:
             The first exception of a part, or WorkerError naming the parts that hang.
         """
         awaited = next(part for part in self._parts if part.role == until)
-        while awaited.thread.is_alive() and not self._failed.is_set():
+        while awaited.thread.is_alive() and not self._errors:
             awaited.thread.join(POLL_SECONDS)
             self._raise_if_silent()
         self.stop()
@@ -123,12 +124,13 @@ class Supervisor:
         """Set the stop event, wait for every part, and raise what went wrong."""
         self._stop_event.set()
         self._join()
-        errors = [part.error for part in self._parts if part.error is not None]
         hanging = [part.role for part in self._parts if part.thread.is_alive()]
-        if errors:
+        if self._errors:
+            # What fails after the first failure is mostly its consequence.
+            first = self._errors[0]
             if hanging:
-                errors[0].add_note(f"still running and left behind: {', '.join(hanging)}")
-            raise errors[0]
+                first.add_note(f"still running and left behind: {', '.join(hanging)}")
+            raise first
         if hanging:
             raise WorkerError(
                 f"{', '.join(hanging)}: did not stop within "
@@ -136,9 +138,10 @@ class Supervisor:
             )
 
     def _join(self) -> None:
-        limit = self._clock() + self._grace_seconds
+        if self._join_limit is None:
+            self._join_limit = self._clock() + self._grace_seconds
         for part in self._parts:
-            while part.thread.is_alive() and self._clock() < limit:
+            while part.thread.is_alive() and self._clock() < self._join_limit:
                 part.thread.join(POLL_SECONDS)
 
     def _raise_if_silent(self) -> None:
