@@ -50,6 +50,7 @@ class RolloutBuffer:
         ]
         self._filled = [0] * slots
         self._versions = [0] * slots
+        self._env_steps = [0] * slots
         self._masked = [False] * slots
         self._selected = 0
 
@@ -62,6 +63,11 @@ class RolloutBuffer:
     def version(self) -> int:
         """The version of the policy that collected the selected slot."""
         return self._versions[self._selected]
+
+    @property
+    def env_steps(self) -> int:
+        """The environment step at which the selected slot was full."""
+        return self._env_steps[self._selected]
 
     @property
     def storage(self) -> RolloutStorage:
@@ -96,10 +102,13 @@ class RolloutBuffer:
         self._filled[slot] += 1
         self._masked[slot] |= step.action_masks is not None
 
-    def finalise(self, slot: int, *, last_values: Tensor, gamma: float, gae_lambda: float) -> None:
+    def finalise(
+        self, slot: int, *, last_values: Tensor, gamma: float, gae_lambda: float, env_steps: int
+    ) -> None:
         """Compute the advantages and returns of a full slot in place.
 
-        `last_values` [N] are the values of the observations after the last step.
+        `last_values` [N] are the values of the observations after the last step, which was
+        environment step `env_steps` of the run.
 
         Raises:
             ValueError: the slot is not full.
@@ -108,6 +117,7 @@ class RolloutBuffer:
             raise ValueError(
                 f"slot {slot} holds {self._filled[slot]} steps, {self.steps} make a rollout"
             )
+        self._env_steps[slot] = env_steps
         storage = self._storages[slot]
         next_values = successor_values(
             values=storage.values,

@@ -10,7 +10,7 @@ from oakemu_rl.core.ports import EventLog
 
 
 class Checkpointer:
-    """Stores states of one run, each environment step once, and keeps track of the best.
+    """Stores states of one run, each once, and keeps track of the best.
 
     Args:
         manager: the run's checkpoints.
@@ -35,14 +35,14 @@ class Checkpointer:
         self._keep_last = keep_last
         self._events = events
         self._lock = threading.Lock()
-        self._stored: set[int] = set()
+        self._stored: dict[int, int] = {}
 
     def save(self, env_steps: int) -> None:
         """Store the run as it is now."""
         self.store(self.capture(env_steps))
 
     def store(self, state: TrainingState) -> None:
-        """Store a state that was captured, unless one of its step is there already."""
+        """Store a state that was captured, unless it is there already."""
         with self._lock:
             self._write(state)
             self._manager.prune(self._keep_last)
@@ -59,7 +59,8 @@ class Checkpointer:
             return True
 
     def _write(self, state: TrainingState) -> None:
-        if state.env_steps in self._stored and state.env_steps in self._manager.steps():
+        known = self._stored.get(state.env_steps) == state.iterations
+        if known and state.env_steps in self._manager.steps():
             return
         path = self._manager.save(
             env_steps=state.env_steps,
@@ -68,7 +69,7 @@ class Checkpointer:
             state=state.state,
             configuration_hash=self._configuration_hash,
         )
-        self._stored.add(state.env_steps)
+        self._stored[state.env_steps] = state.iterations
         size = sum(file.stat().st_size for file in path.iterdir())
         self._events.record(
             "checkpoint", env_steps=state.env_steps, folder=path.name, size_bytes=size

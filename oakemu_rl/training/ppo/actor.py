@@ -99,6 +99,7 @@ class PPOActor:
             last_values=self._values(self._environments.observations),
             gamma=self._options.gamma,
             gae_lambda=self._options.gae_lambda,
+            env_steps=self._env_steps,
         )
         return True
 

@@ -121,14 +121,18 @@ class PPOLearner:
 
         The policy notifies the tester and saves periodically; its final checkpoint is written when
         the loop ends, because of `stop_event` or because the handshake was closed and drained.
+
+        An update counts as made at the step at which its rollout was full, whatever the actor has
+        taken since: no two updates then share a step, nor a checkpoint.
         """
         while (slot := rollout_handshake.wait_for_rollout(stop_event)) is not None:
             try:
                 self._buffer.select(slot)
-                self._consume(current_step())
+                env_steps = self._buffer.env_steps
+                self._consume(env_steps)
             finally:
                 rollout_handshake.release(slot)
-            policy.after_update(env_steps=current_step())
+            policy.after_update(env_steps=env_steps)
         policy.finish(env_steps=current_step())
 
     def step(self, actor_steps: int) -> None:
