@@ -75,6 +75,11 @@ class RolloutBuffer:
         return self._storages[self._selected]
 
     @property
+    def valid_rows(self) -> int:
+        """Rows of the selected slot that are steps of an episode, not resets."""
+        return int(self.storage.valid.sum())
+
+    @property
     def on_policy_rows(self) -> int:
         """Rows of the selected slot that the policy itself acted in."""
         return int((self.storage.valid & ~self.storage.replayed).sum())

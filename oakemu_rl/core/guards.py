@@ -3,6 +3,9 @@ only."""
 
 from oakemu_rl.core.minibatches import SkipCause
 
+BAD = (SkipCause.NON_FINITE_LOSS, SkipCause.NON_FINITE_GRADIENT)
+"""Causes that speak of an update which would have harmed the weights."""
+
 LEAST_LOSS_SCALE = 1.0
 """Down to this scale a gradient that is not finite is put down to the scaler; below, to the
 update."""
@@ -25,7 +28,8 @@ def skip_cause(*, loss_finite: bool, gradient_finite: bool, loss_scale: float | 
 
 
 def bad_updates_in_a_row(previous: int, cause: SkipCause) -> int:
-    """The count after one more update: a good one clears it, a scaler's back-off leaves it."""
+    """The count after one more update: a good one clears it, and one that was left out for no
+    fault of its own leaves it."""
     if cause is SkipCause.NONE:
         return 0
-    return previous if cause is SkipCause.SCALER_BACKOFF else previous + 1
+    return previous + 1 if cause in BAD else previous

@@ -51,6 +51,8 @@ class SkipCause(IntEnum):
     NON_FINITE_LOSS = 1
     NON_FINITE_GRADIENT = 2
     SCALER_BACKOFF = 3
+    NOTHING_TO_LEARN = 4
+    """Every term of the loss had weight 0."""
 
 
 @attrs.frozen(kw_only=True)

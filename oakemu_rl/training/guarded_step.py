@@ -37,6 +37,8 @@ class GuardedStep:
 
     def take(self, loss: Tensor, *, loss_value: float) -> StepOutcome:
         """Descend `loss`, a scalar whose value the caller has read as `loss_value`."""
+        if not loss.requires_grad:
+            return StepOutcome(gradient_norm=0.0, cause=SkipCause.NOTHING_TO_LEARN)
         scale = self._scaler.get_scale() if self._scaler.is_enabled() else None
         finite = loss_value - loss_value == 0.0
         if not finite:

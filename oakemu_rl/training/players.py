@@ -7,7 +7,7 @@ from oakemu_rl.core.masks import greedy_actions, sample_actions
 from oakemu_rl.envs.games.players import ScriptedPlayer
 from oakemu_rl.models.ppo import PPOModel
 from oakemu_rl.training.action_masker import ActionMasker
-from oakemu_rl.training.batches import observation_batch
+from oakemu_rl.training.batches import mask_batch, observation_batch
 from oakemu_rl.training.episodes import Actions, Choose, LiveStates
 
 
@@ -27,8 +27,7 @@ def policy_player(
     @torch.inference_mode()
     def choose(states: LiveStates) -> Actions:
         logits = model(observation_batch(states.observations, device)).logits
-        mask = masker.masks(states.action_masks, rows=len(logits))
-        mask = None if mask is None else mask.to(device)
+        mask = mask_batch(masker.masks(states.action_masks, rows=len(logits)), device)
         if mode == "greedy":
             actions = greedy_actions(logits=logits, mask=mask)
         else:

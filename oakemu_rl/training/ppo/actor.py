@@ -21,7 +21,7 @@ from oakemu_rl.runtime.handshake import RolloutHandshake
 from oakemu_rl.runtime.model import ThreadSafeModel
 from oakemu_rl.runtime.supervision import beat
 from oakemu_rl.training.action_masker import ActionMasker
-from oakemu_rl.training.batches import observation_batch
+from oakemu_rl.training.batches import mask_batch, observation_batch
 
 
 class PPOActor:
@@ -108,7 +108,7 @@ class PPOActor:
         count = self._environments.count
         observations = observation_batch(self._environments.observations, self._context.device)
         masks = self._masker.masks(self._environments.action_masks, rows=count)
-        mask = None if masks is None else masks.to(self._context.device)
+        mask = mask_batch(masks, self._context.device)
         output = self._model(observations)
         actions = sample_actions(logits=output.logits, mask=mask, generator=self.generator)
         log_probs = action_log_probs(

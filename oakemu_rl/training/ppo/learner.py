@@ -151,7 +151,8 @@ class PPOLearner:
             group["lr"] = learning_rate
         measured = self._update_all(phase, weights, actor_steps)
         with self._model.updating() as model:
-            model.update_statistics(self._buffer.observations())
+            if self._buffer.valid_rows > 0:
+                model.update_statistics(self._buffer.observations())
             self._model.publish()
         taken = sum(not each.skipped for each in measured)
         self._state = PPOLearnerRuntimeState(

@@ -13,6 +13,7 @@ from oakemu_rl.core.minibatches import (
     RolloutMinibatch,
     SkipCause,
 )
+from oakemu_rl.core.observations import map_observations
 from oakemu_rl.core.ppo_loss import clipped_policy_loss, explained_variance, value_loss
 from oakemu_rl.core.total_loss import total_loss
 from oakemu_rl.core.weighting import LossWeights
@@ -74,7 +75,7 @@ class PPOMinibatchUpdater:
         if ppo_minibatch is not None:
             terms |= self._ppo_terms(ppo_minibatch, model)
         if bc_minibatch is not None:
-            terms |= self._cloning_terms(bc_minibatch, model)
+            terms |= self._cloning_terms(self._on_device(bc_minibatch), model)
         loss = total_loss(
             weights=weights,
             policy_loss=terms["policy_loss"],
@@ -144,6 +145,20 @@ class PPOMinibatchUpdater:
                 logits=logits, actions=minibatch.actions, mask=mask
             ),
         }
+
+    def _on_device(self, minibatch: BehaviorCloningMinibatch) -> BehaviorCloningMinibatch:
+        """The rows on the learner's device; a sampler may keep its own elsewhere."""
+
+        def moved(tensor: Tensor) -> Tensor:
+            return tensor.to(self._device)
+
+        weights, masks = minibatch.weights, minibatch.action_masks
+        return BehaviorCloningMinibatch(
+            observations=map_observations(moved, minibatch.observations),
+            actions=moved(minibatch.actions),
+            weights=None if weights is None else moved(weights),
+            action_masks=None if masks is None else moved(masks),
+        )
 
     def _descend(self, loss: Tensor, terms: Terms) -> PPOMinibatchMetrics:
         names = list(terms)

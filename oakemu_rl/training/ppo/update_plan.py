@@ -38,8 +38,8 @@ class UpdatePlan:
         on-policy rows, bootstrap    `ppo_epochs` epochs of the value head alone, then one of
         cloning replayed rows alone          one epoch of cloning
 
-    Demonstrated rows are the rollout's own replayed rows, else the sampler's. While training they
-    are drawn only if the cloning loss has a weight.
+    Demonstrated rows are the rollout's own replayed rows, else the sampler's. They are drawn only
+    if the cloning loss has a weight.
     """
 
     config: PPOExperimentConfiguration
@@ -49,19 +49,21 @@ class UpdatePlan:
 
     def updates(self, *, phase: Phase, cloning_weight: float) -> Iterator[PlannedUpdate]:
         """The updates in order, each made when it is asked for."""
+        cloned = cloning_weight > 0.0
         if self.buffer.on_policy_rows == 0:
-            yield from self._cloning(self._replayed())
+            yield from self._cloning(self._replayed() if cloned else iter(()))
         elif phase is Phase.BOOTSTRAP:
             calibrated = 0
             for minibatch in self._on_policy():
                 calibrated += 1
                 yield CalibrateValues(minibatch=minibatch)
             if self.buffer.replayed_rows > 0:
-                yield from self._cloning(self._replayed())
+                demonstrated = self._replayed()
             else:
-                yield from self._cloning(self._sampled(calibrated))
+                demonstrated = self._sampled(calibrated)
+            yield from self._cloning(demonstrated if cloned else iter(()))
         else:
-            companions = self._companions() if cloning_weight > 0.0 else iter(())
+            companions = self._companions() if cloned else iter(())
             for minibatch in self._on_policy():
                 yield UpdateModel(on_policy=minibatch, demonstrated=next(companions, None))
 
