@@ -13,7 +13,6 @@ from typing import Any
 import gymnasium
 from gymnasium import Env
 from gymnasium.envs.registration import EnvSpec, load_env_creator
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
 from oakemu_rl.config.options import EnvironmentOptions
@@ -24,6 +23,7 @@ from oakemu_rl.core.errors import (
 )
 from oakemu_rl.envs.games.game_env import SpectrumGame
 from oakemu_rl.envs.games.registry import find_game, game_names, register_games
+from oakemu_rl.envs.in_process import InProcessEnvironments
 from oakemu_rl.envs.spaces import action_names, action_spec, observation_conversion
 from oakemu_rl.envs.stacking import stack_frames
 from oakemu_rl.envs.vector import VectorEnvironment
@@ -69,13 +69,7 @@ def make_vector_environment(
         for _ in range(count):
             envs.append(make_environment(options, render=render))
             undo.callback(envs[-1].close)
-        # The adapter copies what it hands out, so a second copy here would be for nothing.
-        vector = SyncVectorEnv(
-            [lambda env=env: env for env in envs],  # type: ignore[misc]
-            copy=False,
-            autoreset_mode=AutoresetMode.DISABLED,
-        )
-        environment = VectorEnvironment(vector, name=options.id)
+        environment = VectorEnvironment(InProcessEnvironments(envs), name=options.id)
         undo.pop_all()
     return environment
 
@@ -85,7 +79,7 @@ def _bare_environment(options: EnvironmentOptions, *, render: bool) -> Env[Any, 
         if options.id.endswith(GAME_FILE_ENDING) or options.id in game_names():
             return _game(options, render=render)
         return _gymnasium_environment(options, render=render)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         if not options.arguments:
             raise
         raise ConfigurationError(

@@ -5,20 +5,21 @@ observation to act on now. Spaces are converted, numbers checked, episodes count
 environments and stacking frames is not here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 from gymnasium.error import DependencyNotInstalled
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, VectorEnv
 
 from oakemu_rl.core.errors import EnvironmentFaultError
 from oakemu_rl.core.observations import ActionSpec, ObservationSpec
 from oakemu_rl.envs.autoreset import autoreset_mode, episode_successes, final_observations
 from oakemu_rl.envs.episodes import EpisodeTally, FinishedEpisode
 from oakemu_rl.envs.masks import Flags, MaskReader, Masks, sub_environments
+from oakemu_rl.envs.origin import note_origin
 from oakemu_rl.envs.spaces import (
     Array,
     Batch,
@@ -128,9 +129,9 @@ class VectorEnvironment:
         """
         if len(seeds) != self.count:
             raise ValueError(f"seeds: expected {self.count}, one an environment, got {len(seeds)}")
-        one_each = isinstance(self._envs.unwrapped, SyncVectorEnv | AsyncVectorEnv)
+        one_each = sub_environments(self._envs) or isinstance(self._envs.unwrapped, AsyncVectorEnv)
         seed: Any = [int(seed) for seed in seeds] if one_each else int(seeds[0])
-        raw, infos = self._envs.reset(seed=seed)
+        raw, infos = self._answer(self._envs.reset, seed=seed)
         self._episodes = EpisodeTally(self.count)
         self._waiting = None
         self._observations = self._converted(raw)
@@ -143,7 +144,9 @@ class VectorEnvironment:
             ValueError: `actions` are not N integers.
             EnvironmentFaultError: a reward or an observation is not finite, or a mask is wrong.
         """
-        raw, raw_rewards, terminations, truncations, infos = self._envs.step(self._given(actions))
+        raw, raw_rewards, terminations, truncations, infos = self._answer(
+            self._envs.step, self._given(actions)
+        )
         terminated = np.array(terminations, dtype=np.bool_)
         truncated = np.array(truncations, dtype=np.bool_)
         valid = self._every.copy()
@@ -215,13 +218,21 @@ class VectorEnvironment:
             final = final_observations(self._envs, infos, ended=ended, environment=self._name)
             return _with_rows(returned, ended, self._converted(final, ended))
         masks = self._masks.read(infos, rows=~ended)
-        raw, reset_infos = self._envs.reset(options={"reset_mask": ended.copy()})
+        raw, reset_infos = self._answer(self._envs.reset, options={"reset_mask": ended.copy()})
         self._observations = self._converted(raw)
         reset_masks = self._masks.read(reset_infos, rows=ended)
         if masks is not None and reset_masks is not None:
             masks[ended] = reset_masks[ended]
         self._action_masks = masks
         return returned
+
+    def _answer(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """What the environments answer; an exception in one of them gets a note that names it."""
+        try:
+            return call(*given, **named)
+        except Exception as error:
+            note_origin(error, sub_environments(self._envs), environment=self._name)
+            raise
 
     def _given(self, actions: Array) -> Array:
         if actions.shape != (self._count,) or actions.dtype.kind not in "iu":

@@ -54,6 +54,9 @@ class Counting(gymnasium.Env[Any, Any]):
         ended = over and self._terminates, over and not self._terminates
         return self._observe(), float(self._count), *ended, self._info()
 
+    def render(self) -> Any:
+        return None
+
     def _observe(self) -> Any:
         if isinstance(self.observation_space, spaces.Dict):
             return {"count": np.full(1, self._count, np.float32), "parity": self._count % 2}

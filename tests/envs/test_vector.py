@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from oakemu_rl.core.errors import EnvironmentFaultError, UnsupportedEnvironmentError
 from oakemu_rl.envs.episodes import FinishedEpisode
+from oakemu_rl.envs.in_process import InProcessEnvironments
 from oakemu_rl.envs.vector import VectorEnvironment
 from tests.envs.counting import MODES, Counting, transitions, vectorised
 
@@ -55,6 +56,15 @@ def test_every_mode_gives_the_same_transitions(terminates: bool) -> None:
         assert shortest >= 20
         first, second, third = (rows[row][:shortest] for rows in lists)
         assert first == second == third
+
+
+def test_environments_in_this_process_give_what_gymnasiums_own_give() -> None:
+    for maker in (partial(Counting, 2, masks="info"), partial(gymnasium.make, "CartPole-v1")):
+        theirs = vectorised(maker, maker)
+        ours = VectorEnvironment(InProcessEnvironments([maker(), maker()]))
+        assert transitions(ours, 60, (0, 1)) == transitions(theirs, 60, (0, 1))
+        if theirs.action_masks is not None:
+            np.testing.assert_array_equal(ours.action_masks, theirs.action_masks)
 
 
 def test_every_mode_plays_cartpole_alike() -> None:
@@ -338,13 +348,14 @@ def test_a_picture_is_passed_out_and_a_missing_one_is_none() -> None:
         def render(self) -> Any:
             return np.full((2, 2, 3), self._count, dtype=np.uint8)
 
-    environment = vectorised(Drawing, Counting)
+    environment = vectorised(Drawing, Drawing)
     environment.reset([0, 1])
     environment.step(np.array([0, 0]))
     picture = environment.render(0)
     assert picture is not None
     assert picture.shape == (2, 2, 3)
     assert picture.max() == 1
+    assert vectorised(Counting).render(0) is None
 
 
 def test_success_is_taken_from_the_end_in_every_mode() -> None:
@@ -368,4 +379,5 @@ def test_closing_closes_the_environments() -> None:
             closed.append(self)
 
     vectorised(Closing, Closing).close()
-    assert len(closed) == 2
+    VectorEnvironment(InProcessEnvironments([Closing(), Closing()])).close()
+    assert len(closed) == 4
