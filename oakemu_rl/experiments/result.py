@@ -5,6 +5,7 @@ from pathlib import Path
 
 import attrs
 from rich.table import Table
+from rich.text import Text
 
 
 @attrs.frozen(kw_only=True)
@@ -44,5 +45,5 @@ class ExperimentResult:
             table.add_row("random player, same games", f"{self.random_mean:.2f}")
         if self.scripted_mean is not None:
             table.add_row("scripted player, same games", f"{self.scripted_mean:.2f}")
-        table.add_row("run folder", str(self.folder))
+        table.add_row("run folder", Text(str(self.folder)))
         return table

@@ -3,11 +3,13 @@
 The checkpoints in it are the checkpoint manager's, the metrics the writers'.
 """
 
+import errno
 import json
 import math
 import os
 import platform
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from numbers import Integral, Real
@@ -20,11 +22,20 @@ from filelock import FileLock, Timeout
 
 from oakemu_rl.checkpoints.files import atomic_write_text
 from oakemu_rl.checkpoints.manifest import library_versions
-from oakemu_rl.core.errors import RunFolderError
+from oakemu_rl.core.errors import OakEmuError, RunFolderError
 from oakemu_rl.core.storage_faults import storage_error
 
 _LOCK_NAME = ".lock"
 _MOST_CHARACTERS = 80
+_WRONG_PLACE = (
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.ENAMETOOLONG,
+)
+"""What the system says of a folder that was chosen badly, as opposed to a disk that fails."""
 
 
 class RunFolder:
@@ -50,8 +61,9 @@ class RunFolder:
         Without `path` it is `runs/<environment>/<algorithm>-s<seed>-<UTC>-<token>`.
 
         Raises:
-            RunFolderError: another process writes to it, it is not empty, or it is a file.
-            StorageError: it cannot be made.
+            RunFolderError: another process writes to it, it is not empty, it is a file, or no
+                folder can be made there.
+            StorageError: the disk refused.
         """
         if path is None:
             stamp = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
@@ -195,6 +207,11 @@ class RunFolder:
         path = self.evaluations / f"step-{env_steps:09d}.json"
         atomic_write_text(path, _json_text(_plain(evaluation)))
 
+    def discard(self) -> None:
+        """Delete what is in the folder, and the folder: the run did not begin."""
+        self.close()
+        shutil.rmtree(self.path, ignore_errors=True)
+
     def close(self) -> None:
         """Let other processes write."""
         if self._lock is not None:
@@ -226,7 +243,7 @@ def _make(folder: Path) -> None:
     except FileExistsError:
         raise RunFolderError(f"{folder}: is a file; choose another folder with --run-dir") from None
     except OSError as error:
-        raise storage_error(str(folder), error) from error
+        raise _refusal(folder, error) from error
 
 
 def _contents(folder: Path) -> list[Path]:
@@ -245,8 +262,17 @@ def _locked(folder: Path) -> FileLock:
             f"{folder}: is in use by another process; choose another folder with --run-dir, or wait"
         ) from None
     except OSError as error:
-        raise storage_error(str(folder / _LOCK_NAME), error) from error
+        raise _refusal(folder / _LOCK_NAME, error) from error
     return lock
+
+
+def _refusal(path: Path, error: OSError) -> OakEmuError:
+    """Whose fault it is that `path` cannot be made: the user's choice, or the disk."""
+    if error.errno in _WRONG_PLACE:
+        return RunFolderError(
+            f"{path}: cannot be made ({error.strerror}); choose another folder with --run-dir"
+        )
+    return storage_error(str(path), error)
 
 
 def _require_empty(folder: Path) -> None:

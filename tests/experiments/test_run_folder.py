@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import pytest
 
-from oakemu_rl.core.errors import RunFolderError, StorageError
+from oakemu_rl.core.errors import RunFolderError
 from oakemu_rl.experiments.run_folder import RunFolder
 
 NOW = datetime(2026, 1, 2, 1, 4, 5, tzinfo=timezone(timedelta(hours=2)))
@@ -94,8 +94,21 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunFolderError, match="file: is a file; choose another"):
         create(tmp_path / "file")
-    with pytest.raises(StorageError, match=r"file/run: Not a directory; .* choose another folder"):
+    with pytest.raises(RunFolderError, match=r"file/run: cannot be made \(Not a directory\); choose"):
         create(tmp_path / "file" / "run")
+
+
+def test_a_folder_that_the_system_does_not_allow_is_the_users_to_change() -> None:
+    with pytest.raises(RunFolderError, match=r"/proc/run: cannot be made .*; choose another fold"):
+        create("/proc/run")
+
+
+def test_a_run_that_did_not_begin_leaves_nothing(tmp_path: Path) -> None:
+    run = create(tmp_path / "run")
+    run.write_config("")
+    run.discard()
+    assert list(tmp_path.iterdir()) == []
+    create(tmp_path / "run").close()
 
 
 def test_a_run_in_use_is_refused_in_the_same_process(tmp_path: Path) -> None:
