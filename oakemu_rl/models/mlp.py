@@ -1,13 +1,13 @@
 """The multilayer perceptron for vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from oakemu_rl.models.layers import HIDDEN_GAIN, linear
 
-ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "relu": torch.relu}
 
 
 class MLP(nn.Module):
@@ -25,17 +25,16 @@ class MLP(nn.Module):
         generator: torch.Generator,
     ) -> None:
         super().__init__()
-        layers: list[nn.Module] = []
+        self.layers = nn.ModuleList()
         for size in hidden_sizes:
-            layers += [
-                linear(inputs, size, gain=HIDDEN_GAIN, generator=generator),
-                ACTIVATIONS[activation](),
-            ]
+            self.layers.append(linear(inputs, size, gain=HIDDEN_GAIN, generator=generator))
             inputs = size
-        self.layers = nn.Sequential(*layers)
+        self._activation = ACTIVATIONS[activation]
         self.feature_size = inputs
 
     def forward(self, vectors: Tensor) -> Tensor:
         """The features of a batch of vectors."""
-        features: Tensor = self.layers(vectors.flatten(start_dim=1))
+        features = vectors.flatten(start_dim=1)
+        for layer in self.layers:
+            features = self._activation(layer(features))
         return features

@@ -6,6 +6,7 @@ elsewhere.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Protocol, cast
 
 import torch
@@ -51,6 +52,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.name = name
         self.spec = spec
+        self._dtype = spec.torch_dtype
         self.normalizer = (
             ObservationNormalizer(math.prod(spec.shape))
             if options.normalize_observations and not spec.is_image
@@ -77,7 +79,7 @@ class Encoder(nn.Module):
             self.normalizer.update(self._to_float(entry))
 
     def _to_float(self, entry: Tensor) -> Tensor:
-        if entry.shape[1:] != self.spec.shape or entry.dtype != self.spec.torch_dtype:
+        if entry.shape[1:] != self.spec.shape or entry.dtype != self._dtype:
             raise ValueError(
                 f"{self.name}: expected torch.{self.spec.dtype} of shape [B, *{self.spec.shape}], "
                 f"got {entry.dtype} of shape {tuple(entry.shape)}"
@@ -136,8 +138,8 @@ class Trunk(nn.Module):
         for encoder in self._encoders():
             encoder.update_statistics(_entry(observations, encoder.name))
 
-    def _encoders(self) -> list[Encoder]:
-        return cast("list[Encoder]", list(self.encoders))
+    def _encoders(self) -> Iterable[Encoder]:
+        return cast("Iterable[Encoder]", self.encoders)
 
 
 def _entry(observations: Observations, name: str) -> Tensor:
