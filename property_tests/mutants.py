@@ -13,6 +13,7 @@ from property_tests.planted import (
     of_losses,
     of_schedules,
     of_statistics,
+    of_updates,
 )
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "of_losses",
     "of_schedules",
     "of_statistics",
+    "of_updates",
 ]
 
 MUTANTS: tuple[Mutant, ...] = tuple(PLANTED)
