@@ -15,9 +15,11 @@ from oakemu_rl.checkpoints.checkpointer import Checkpointer
 from oakemu_rl.checkpoints.manager import CheckpointManager
 from oakemu_rl.checkpoints.policy import CheckpointPolicy
 from oakemu_rl.checkpoints.training_state import TrainingState
+from oakemu_rl.config.combinations import contradictions
 from oakemu_rl.config.loading import configuration_hash, save_configuration
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.cadence import rollouts_needed
+from oakemu_rl.core.errors import ConfigurationError, UserError
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.experiments.devices import chosen_device, chosen_threads
 from oakemu_rl.experiments.last_test import last_test, save_picture
@@ -50,6 +52,9 @@ class PPOExperiment:
         configuration: all that the run is made from.
         command: what to note as the command that started the run.
         console: where progress and result are told.
+
+    Raises:
+        ConfigurationError: settings contradict each other.
     """
 
     def __init__(
@@ -59,6 +64,8 @@ class PPOExperiment:
         command: Sequence[str] = tuple(sys.argv),
         console: Console | None = None,
     ) -> None:
+        for found in contradictions(configuration):
+            raise ConfigurationError(f"{found.paths[0]}: {found.problem}")
         self._config = configuration
         self._command = tuple(command)
         self._console = console if console is not None else Console()
@@ -68,6 +75,7 @@ class PPOExperiment:
         """Train, test, and return what the last test found."""
         config = self._config
         device = chosen_device(config.run.device)
+        self._stop_event.clear()
         with ExitStack() as undo, StopSignals(self._stop_event) as signals:
             undo.enter_context(_threads(chosen_threads(config.run), mode=config.run.mode))
             environments = make_vector_environment(
@@ -84,12 +92,7 @@ class PPOExperiment:
             )
             undo.callback(bench.close)
             folder = undo.enter_context(self._folder(device))
-            outlets = open_outlets(
-                folder,
-                options=config.metrics,
-                total_steps=config.run.total_steps,
-                console=self._console,
-            )
+            outlets = self._outlets(folder)
             undo.callback(outlets.close)
             context = RuntimeContext(
                 config=config,
@@ -126,6 +129,18 @@ class PPOExperiment:
                 started=now,
             )
             yield folder
+
+    def _outlets(self, folder: RunFolder) -> Outlets:
+        try:
+            return open_outlets(
+                folder,
+                options=self._config.metrics,
+                total_steps=self._config.run.total_steps,
+                console=self._console,
+            )
+        except UserError:
+            folder.discard()
+            raise
 
     def _announce(self, folder: RunFolder) -> None:
         config = self._config
@@ -171,10 +186,6 @@ class PPOExperiment:
         )
         started = time.perf_counter()
         self._train(parts, tester, checkpointer)
-        if signals.received is None:
-            # Training is over; from here on only a signal sets the event, and cuts the last test.
-            self._stop_event.clear()
-            tester.test(parts.capture(parts.actor.env_steps))
         result = ExperimentResult(
             folder=folder.path,
             exit_code=signals.exit_code,
@@ -182,8 +193,9 @@ class PPOExperiment:
             seconds=time.perf_counter() - started,
         )
         episodes: Episodes = ()
-        if signals.received is None:
-            result, episodes = last_test(result, self._config, manager=manager, bench=bench)
+        # Training is over; from here on only a signal sets the event, and cuts the last test.
+        if signals.clear():
+            result, episodes = self._last_test(result, parts, tester, manager=manager, bench=bench)
             result = attrs.evolve(result, exit_code=signals.exit_code)
         outlets.metrics.close()
         folder.write_result(result)
@@ -201,10 +213,7 @@ class PPOExperiment:
             every_steps=self._config.checkpoints.every_steps,
             tester=tester,
         )
-        supervisor = Supervisor(
-            self._stop_event, heartbeat_seconds=self._config.run.heartbeat_seconds
-        )
-        with supervisor:
+        with self._supervisor() as supervisor:
             if not lockstep:
                 supervisor.start("actor", lambda: parts.actor.run(handshake))
                 supervisor.start("tester", tester.run)
@@ -215,6 +224,31 @@ class PPOExperiment:
                 ),
             )
             supervisor.watch(until="learner")
+
+    def _last_test(
+        self,
+        result: ExperimentResult,
+        parts: PPOParts,
+        tester: Tester,
+        *,
+        manager: CheckpointManager,
+        bench: TestBench,
+    ) -> tuple[ExperimentResult, Episodes]:
+        """Test the last weights as before, then the best ones; watched as training is."""
+        tested: tuple[ExperimentResult, Episodes] = (result, ())
+
+        def test() -> None:
+            nonlocal tested
+            tester.test(parts.capture(parts.actor.env_steps))
+            tested = last_test(result, self._config, manager=manager, bench=bench)
+
+        with self._supervisor() as supervisor:
+            supervisor.start("last test", test)
+            supervisor.watch(until="last test")
+        return tested
+
+    def _supervisor(self) -> Supervisor:
+        return Supervisor(self._stop_event, heartbeat_seconds=self._config.run.heartbeat_seconds)
 
     def _save(self, checkpointer: Checkpointer, env_steps: int) -> None:
         state = checkpointer.capture(env_steps)

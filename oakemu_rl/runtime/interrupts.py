@@ -22,6 +22,14 @@ class StopSignals:
         """0 where no signal came, else 128 plus the first signal's number: 130 or 143."""
         return 0 if self.received is None else 128 + self.received
 
+    def clear(self) -> bool:
+        """Clear the stop event, which others set too, unless a signal came; whether it is clear."""
+        self._stop_event.clear()
+        # A signal that came before this line finds the event set again, a later one sets it.
+        if self.received is not None:
+            self._stop_event.set()
+        return self.received is None
+
     def __enter__(self) -> "StopSignals":
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):

@@ -94,7 +94,9 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunFolderError, match="file: is a file; choose another"):
         create(tmp_path / "file")
-    with pytest.raises(RunFolderError, match=r"file/run: cannot be made \(Not a directory\); choose"):
+    with pytest.raises(
+        RunFolderError, match=r"file/run: cannot be made \(Not a directory\); choose"
+    ):
         create(tmp_path / "file" / "run")
 
 
