@@ -24,9 +24,9 @@ speed:          equ     0B00Dh          ; word: 256ths of a pixel per frame
 timer:          equ     0B00Fh          ; byte: frames left in this phase
 tick:           equ     0B010h          ; byte: frames played, modulo 256
 colour:         equ     0B011h          ; byte: attribute of text
+mark:           equ     0B012h          ; byte: 1 once the frame's interrupt has come
 distance:       equ     0B013h          ; byte: acorns drop at least so far from the basket's middle
 squirrel:       equ     0B014h          ; byte: its left column; 0 before it is seen
-mark:           equ     0B012h          ; byte: 1 once the frame's interrupt has come
 
 stack_top:      equ     0FD00h
 vectors:        equ     0FE00h          ; 257 bytes of FDh
@@ -925,7 +925,7 @@ glyphs:                                 ; from character '0' on
         defb    066h,066h,03Ch,018h,03Ch,066h,066h,000h  ; X
         defb    066h,066h,066h,03Ch,018h,018h,018h,000h  ; Y
         defb    07Eh,006h,00Ch,018h,030h,060h,07Eh,000h  ; Z
-        defb    00111000b                ; [
+        defb    00111000b               ; [
         defb    01000100b
         defb    10011010b
         defb    10100001b
@@ -933,7 +933,7 @@ glyphs:                                 ; from character '0' on
         defb    01011001b
         defb    00100010b
         defb    00011100b
-        defb    11111111b                ; \
+        defb    11111111b               ; \
         defb    11111111b
         defb    11111111b
         defb    01111111b
@@ -941,7 +941,7 @@ glyphs:                                 ; from character '0' on
         defb    00011110b
         defb    00001100b
         defb    00000000b
-        defb    00000000b                ; ]
+        defb    00000000b               ; ]
         defb    00100000b
         defb    01110000b
         defb    00100000b
@@ -949,7 +949,7 @@ glyphs:                                 ; from character '0' on
         defb    00000111b
         defb    00000010b
         defb    00000000b
-        defb    00000000b                ; ^
+        defb    00000000b               ; ^
         defb    00000100b
         defb    00001110b
         defb    00000100b
@@ -957,7 +957,7 @@ glyphs:                                 ; from character '0' on
         defb    11100000b
         defb    01000000b
         defb    00000000b
-        defb    11111111b                ; _
+        defb    11111111b               ; _
         defb    11111110b
         defb    11111100b
         defb    11111000b
@@ -965,7 +965,7 @@ glyphs:                                 ; from character '0' on
         defb    11000000b
         defb    10000000b
         defb    00000000b
-        defb    01010101b                ; `
+        defb    01010101b               ; `
         defb    10101010b
         defb    01110111b
         defb    11011101b
@@ -973,7 +973,7 @@ glyphs:                                 ; from character '0' on
         defb    10111010b
         defb    01110101b
         defb    11011110b
-        defb    00000000b                ; a
+        defb    00000000b               ; a
         defb    00111000b
         defb    01000100b
         defb    10000010b
@@ -981,7 +981,7 @@ glyphs:                                 ; from character '0' on
         defb    00000110b
         defb    00001001b
         defb    00010000b
-        defb    00000000b                ; b
+        defb    00000000b               ; b
         defb    00000000b
         defb    00001100b
         defb    00010010b
@@ -989,7 +989,7 @@ glyphs:                                 ; from character '0' on
         defb    00000000b
         defb    11000000b
         defb    00100000b
-        defb    01000000b                ; c
+        defb    01000000b               ; c
         defb    10100000b
         defb    00010000b
         defb    00000000b
@@ -997,7 +997,7 @@ glyphs:                                 ; from character '0' on
         defb    00000100b
         defb    00001000b
         defb    00000000b
-        defb    01010000b                ; d
+        defb    01010000b               ; d
         defb    00111000b
         defb    01000101b
         defb    10010010b
@@ -1005,7 +1005,7 @@ glyphs:                                 ; from character '0' on
         defb    01000110b
         defb    10001001b
         defb    00010100b
-        defb    10010001b                ; e
+        defb    10010001b               ; e
         defb    00100010b
         defb    01001100b
         defb    10010010b
@@ -1013,7 +1013,7 @@ glyphs:                                 ; from character '0' on
         defb    01010000b
         defb    11001010b
         defb    00100100b
-        defb    11111111b                ; f
+        defb    11111111b               ; f
         defb    11111111b
         defb    11111111b
         defb    11111111b
@@ -1021,7 +1021,7 @@ glyphs:                                 ; from character '0' on
         defb    00111100b
         defb    00000000b
         defb    00000000b
-        defb    01111111b                ; g
+        defb    01111111b               ; g
         defb    11111111b
         defb    11111111b
         defb    01111111b
@@ -1029,7 +1029,7 @@ glyphs:                                 ; from character '0' on
         defb    00111111b
         defb    00111111b
         defb    00111111b
-        defb    11111111b                ; h
+        defb    11111111b               ; h
         defb    00000000b
         defb    11111111b
         defb    00000000b
@@ -1037,7 +1037,7 @@ glyphs:                                 ; from character '0' on
         defb    01000100b
         defb    00000000b
         defb    00010001b
-        defb    11111110b                ; i
+        defb    11111110b               ; i
         defb    11111111b
         defb    11111111b
         defb    11111110b
@@ -1045,7 +1045,7 @@ glyphs:                                 ; from character '0' on
         defb    11111100b
         defb    11111100b
         defb    11111100b
-        defb    00011111b                ; j
+        defb    00011111b               ; j
         defb    00011111b
         defb    00011111b
         defb    00011111b
@@ -1053,7 +1053,7 @@ glyphs:                                 ; from character '0' on
         defb    00001111b
         defb    00000111b
         defb    00000011b
-        defb    00010001b                ; k
+        defb    00010001b               ; k
         defb    00000000b
         defb    01000100b
         defb    01000100b
@@ -1061,7 +1061,7 @@ glyphs:                                 ; from character '0' on
         defb    00010001b
         defb    00010001b
         defb    00000000b
-        defb    11111000b                ; l
+        defb    11111000b               ; l
         defb    11111000b
         defb    11111000b
         defb    11111000b
@@ -1069,7 +1069,7 @@ glyphs:                                 ; from character '0' on
         defb    11110000b
         defb    11100000b
         defb    11000000b
-        defb    01000100b                ; m
+        defb    01000100b               ; m
         defb    10101010b
         defb    00010001b
         defb    01010000b
@@ -1077,7 +1077,7 @@ glyphs:                                 ; from character '0' on
         defb    00010101b
         defb    01001000b
         defb    10010010b
-        defb    00010000b                ; n
+        defb    00010000b               ; n
         defb    00111000b
         defb    01111100b
         defb    11111110b
@@ -1085,7 +1085,7 @@ glyphs:                                 ; from character '0' on
         defb    01111100b
         defb    00111000b
         defb    00010000b
-        defb    00010000b                ; o
+        defb    00010000b               ; o
         defb    00101000b
         defb    01000100b
         defb    11111110b
@@ -1093,7 +1093,7 @@ glyphs:                                 ; from character '0' on
         defb    01000100b
         defb    00101000b
         defb    00010000b
-        defb    00100010b                ; p
+        defb    00100010b               ; p
         defb    00100100b
         defb    01000100b
         defb    01001000b
@@ -1101,7 +1101,7 @@ glyphs:                                 ; from character '0' on
         defb    01000100b
         defb    00100100b
         defb    00100010b
-        defb    01000001b                ; q
+        defb    01000001b               ; q
         defb    01000010b
         defb    00100100b
         defb    00100100b
@@ -1109,7 +1109,7 @@ glyphs:                                 ; from character '0' on
         defb    10000001b
         defb    10010001b
         defb    01000010b
-        defb    11111100b                ; r
+        defb    11111100b               ; r
         defb    11111100b
         defb    11111000b
         defb    11111000b
@@ -1117,7 +1117,7 @@ glyphs:                                 ; from character '0' on
         defb    11111100b
         defb    11111000b
         defb    11111100b
-        defb    11111100b                ; s
+        defb    11111100b               ; s
         defb    11111100b
         defb    11111110b
         defb    11111110b
@@ -1125,7 +1125,7 @@ glyphs:                                 ; from character '0' on
         defb    11111111b
         defb    11111111b
         defb    11111111b
-        defb    10111011b                ; t
+        defb    10111011b               ; t
         defb    10011001b
         defb    00010001b
         defb    00000001b
@@ -1133,7 +1133,7 @@ glyphs:                                 ; from character '0' on
         defb    00000000b
         defb    00000000b
         defb    00000000b
-        defb    11011101b                ; u
+        defb    11011101b               ; u
         defb    01001101b
         defb    01000100b
         defb    00000100b
@@ -1141,7 +1141,7 @@ glyphs:                                 ; from character '0' on
         defb    00000000b
         defb    00000000b
         defb    00000000b
-        defb    00000000b                ; v
+        defb    00000000b               ; v
         defb    01000010b
         defb    00100100b
         defb    00000000b
@@ -1149,7 +1149,7 @@ glyphs:                                 ; from character '0' on
         defb    00010000b
         defb    10001000b
         defb    01000000b
-        defb    00000000b                ; w
+        defb    00000000b               ; w
         defb    00000000b
         defb    00000000b
         defb    00000000b
@@ -1157,7 +1157,7 @@ glyphs:                                 ; from character '0' on
         defb    00000000b
         defb    00000000b
         defb    00000000b
-        defb    00000011b                ; x
+        defb    00000011b               ; x
         defb    00001111b
         defb    00011111b
         defb    00111111b
@@ -1165,7 +1165,7 @@ glyphs:                                 ; from character '0' on
         defb    01111111b
         defb    11111111b
         defb    11111111b
-        defb    11000000b                ; y
+        defb    11000000b               ; y
         defb    11110000b
         defb    11111000b
         defb    11111100b
@@ -1173,7 +1173,7 @@ glyphs:                                 ; from character '0' on
         defb    11111110b
         defb    11111111b
         defb    11111111b
-        defb    00111100b                ; z
+        defb    00111100b               ; z
         defb    01111110b
         defb    11111111b
         defb    11111111b
@@ -1181,7 +1181,7 @@ glyphs:                                 ; from character '0' on
         defb    11111111b
         defb    11111111b
         defb    11111111b
-        defb    00000111b                ; {
+        defb    00000111b               ; {
         defb    00011111b
         defb    00111111b
         defb    01111111b
@@ -1189,7 +1189,7 @@ glyphs:                                 ; from character '0' on
         defb    11111111b
         defb    11111111b
         defb    11111111b
-        defb    11100000b                ; |
+        defb    11100000b               ; |
         defb    11111000b
         defb    11111100b
         defb    11111110b
@@ -1197,7 +1197,7 @@ glyphs:                                 ; from character '0' on
         defb    11111111b
         defb    11111111b
         defb    11111111b
-        defb    11111111b                ; }
+        defb    11111111b               ; }
         defb    11111111b
         defb    11111111b
         defb    01111111b
@@ -1205,7 +1205,7 @@ glyphs:                                 ; from character '0' on
         defb    00111111b
         defb    00011111b
         defb    00000111b
-        defb    11111111b                ; ~
+        defb    11111111b               ; ~
         defb    11111111b
         defb    11111111b
         defb    11111110b
@@ -1214,7 +1214,7 @@ glyphs:                                 ; from character '0' on
         defb    11111000b
         defb    11100000b
 squirrel_tiles: equ     127             ; upper left, upper right, lower left, lower right
-        defb    00000000b                ; squirrel
+        defb    00000000b
         defb    00111000b
         defb    01111100b
         defb    11111110b
