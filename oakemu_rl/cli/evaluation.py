@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from oakemu_rl.cli import PROGRAM
 from oakemu_rl.cli.commands import Evaluate
 from oakemu_rl.core.errors import UserError
 
@@ -31,6 +32,7 @@ def evaluate(command: Evaluate) -> int:
             episodes=command.episodes,
             seed=command.seed,
             mode="sampled" if command.sampled else "greedy",
+            note=_note,
         )
     if command.json:
         sys.stdout.write(as_json(evaluation) + "\n")
@@ -66,6 +68,10 @@ def as_table(evaluation: "Evaluation") -> Table:
     if evaluation.success_rate is not None:
         table.add_row("success rate", f"{evaluation.success_rate:.0%}")
     return table
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"{PROGRAM}: note: {' '.join(text.split())}\n")
 
 
 def _finite(value: float | None) -> float | None:

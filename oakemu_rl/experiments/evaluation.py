@@ -1,5 +1,7 @@
 """Testing what a run has left: the command `eval`."""
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from oakemu_rl.checkpoints.checkpoint import Checkpoint, load_checkpoint
@@ -15,7 +17,13 @@ from oakemu_rl.training.test_bench import TestBench
 
 
 def evaluate_run(
-    path: Path, *, checkpoint: str = "best", episodes: int = 30, seed: int = 0, mode: str = "greedy"
+    path: Path,
+    *,
+    checkpoint: str = "best",
+    episodes: int = 30,
+    seed: int = 0,
+    mode: str = "greedy",
+    note: Callable[[str], object] = warnings.warn,
 ) -> Evaluation:
     """Play `episodes` games from the true start with a checkpoint of the run at `path`.
 
@@ -26,11 +34,14 @@ def evaluate_run(
         episodes: how many games.
         seed: decides the games; the same seed and mode give the same scores.
         mode: greedy or sampled.
+        note: is told where a broken checkpoint is passed over for an older one.
 
     Raises:
         RunFolderError, CheckpointError, ConfigurationError: what is there cannot be used.
     """
     folder, loaded = _found(path, checkpoint)
+    for fault in loaded.rejected:
+        note(f"{fault}; took the checkpoint of step {loaded.env_steps} instead")
     config = load_saved_configuration(PPOExperimentConfiguration, folder.config)
     bench = TestBench(
         environment=config.environment,
