@@ -3,8 +3,8 @@
 Run with: python examples/benchmarks/emulator_speed.py
 
 A step is four video frames. The first line sets keys, runs the frames and copies the screen's
-bytes; the second is the whole environment, with rewards and the 48 x 64 observation that an agent sees.
-Medians of 20 rounds, each some episodes' worth of steps with random actions.
+bytes; the second is the whole environment, with rewards and the 48 x 64 observation that an agent
+sees. Medians of 20 rounds, each some episodes' worth of steps with random actions.
 """
 
 import statistics

@@ -175,7 +175,10 @@ class SpectrumGame(gymnasium.Env[GameObservation, np.int64]):
             )
         begin = mark + 4
         end = begin + int.from_bytes(state[mark:begin], "little")
-        header = json.loads(state[begin:end])
+        try:
+            header = json.loads(state[begin:end])
+        except ValueError as error:
+            raise GameError(f"this saved state of a game is damaged: {error}") from None
         if header["game"] != self.definition.name:
             raise GameError(
                 f"this is a saved state of the game {header['game']!r}, "

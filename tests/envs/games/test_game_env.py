@@ -181,6 +181,19 @@ def test_a_state_is_refused_by_another_game_and_a_foreign_text_by_all(
         acorns.load_state(b"something else")
 
 
+@pytest.mark.parametrize(("length", "error"), [(40, GameError), (-1, EmulatorError)])
+def test_a_damaged_state_is_refused_and_changes_nothing(
+    counting: SpectrumGame, length: int, error: type[Exception]
+) -> None:
+    counting.reset(seed=0)
+    state = counting.save_state()
+    counting.step(NOOP)
+    before = counting.save_state()
+    with pytest.raises(error):
+        counting.load_state(state[:length])
+    assert counting.save_state() == before
+
+
 @pytest.mark.parametrize(
     ("limit", "reward", "steps"),
     [

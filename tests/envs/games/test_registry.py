@@ -1,5 +1,8 @@
 """Finding games, and their names in Gymnasium."""
 
+import subprocess
+import sys
+
 import gymnasium
 import pytest
 
@@ -36,3 +39,11 @@ def test_registering_twice_changes_nothing_and_gymnasium_makes_the_game() -> Non
 def test_each_of_our_games_has_a_scripted_player_and_others_have_none() -> None:
     assert all(scripted_player(name) is not None for name in game_names())
     assert scripted_player("counting") is None
+
+
+def test_finding_games_needs_no_emulator() -> None:
+    program = (
+        "import sys; from oakemu_rl.envs.games.registry import find_game; find_game('acorns'); "
+        "import oakemu_rl.envs.games.game_env; sys.exit('zx' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
