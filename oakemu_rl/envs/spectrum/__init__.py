@@ -1,0 +1,1 @@
+"""The ZX Spectrum 48K: the machine, its keys and its screen."""
