@@ -165,6 +165,25 @@ def test_an_environment_that_is_vectorised_in_itself_is_adapted() -> None:
     np.testing.assert_array_equal(environment.observations, first)
 
 
+class LoudResets(SyncVectorEnv):
+    """Gives rewards and ends with its resets too, as an environment of its own might."""
+
+    def step(self, actions: Any) -> Any:
+        resets = self._autoreset_envs.copy()
+        observations, rewards, terminated, truncated, infos = super().step(actions)
+        return observations, np.where(resets, 7.0, rewards), terminated | resets, truncated, infos
+
+
+def test_what_comes_with_a_reset_row_counts_for_nothing() -> None:
+    loud = VectorEnvironment(LoudResets([Counting]))
+    assert transitions(loud, 12) == transitions(vectorised(Counting, mode=NEXT_STEP), 12)
+    loud.reset([0])
+    steps = [loud.step(np.array([0])) for _ in range(8)]
+    assert [float(step.rewards[0]) for step in steps if not step.valid[0]] == [0.0, 0.0]
+    returns = [episode.episode_return for step in steps for episode in step.episodes]
+    assert returns == [6.0, 6.0]
+
+
 class Undeclared(SyncVectorEnv):
     """Says what it is told to of its autoreset mode."""
 
