@@ -18,7 +18,6 @@ from gymnasium.wrappers import TimeLimit
 from oakemu_rl.config.options import EnvironmentOptions
 from oakemu_rl.core.errors import (
     ConfigurationError,
-    MissingExtraError,
     UnsupportedEnvironmentError,
 )
 from oakemu_rl.envs.games.game_env import SpectrumGame
@@ -138,8 +137,9 @@ def _import_atari(name: str) -> None:
     try:
         importlib.import_module("ale_py")
     except ImportError as error:
-        raise MissingExtraError(
-            package="ale-py", extra="atari", purpose=f"environment {name!r}"
+        raise UnsupportedEnvironmentError(
+            f"environment {name!r} needs the package 'ale-py', which is not installed; "
+            "install it with: pip install ale-py"
         ) from error
 
 

@@ -16,7 +16,6 @@ from oakemu_rl.config.options import EnvironmentOptions
 from oakemu_rl.core.errors import (
     ConfigurationError,
     GameError,
-    MissingExtraError,
     OakEmuError,
 )
 from oakemu_rl.core.observations import TensorSpec
@@ -173,9 +172,9 @@ def test_a_name_unlike_any_is_told_the_games() -> None:
     assert "acorns" in told("qqqqqqqqqqqqqqqqqqqq")
 
 
-def test_an_atari_id_without_ale_is_told_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_atari_id_without_ale_is_told_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ale_py", None)
-    with pytest.raises(MissingExtraError, match=r"'ALE/Pong-v5'.*oakemu-rl\[atari\]"):
+    with pytest.raises(UnsupportedEnvironmentError, match=r"'ALE/Pong-v5'.*pip install ale-py"):
         make_environment(options("ALE/Pong-v5"))
 
 
