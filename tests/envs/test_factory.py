@@ -13,7 +13,7 @@ from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 
 from oakemu_rl.config.options import EnvironmentOptions
-from oakemu_rl.core.errors import (
+from oakemu_rl.core.errors import UnsupportedEnvironmentError, (
     ConfigurationError,
     GameError,
     OakEmuError,
