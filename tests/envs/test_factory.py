@@ -13,10 +13,11 @@ from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 
 from oakemu_rl.config.options import EnvironmentOptions
-from oakemu_rl.core.errors import UnsupportedEnvironmentError, (
+from oakemu_rl.core.errors import (
     ConfigurationError,
     GameError,
     OakEmuError,
+    UnsupportedEnvironmentError,
 )
 from oakemu_rl.core.observations import TensorSpec
 from oakemu_rl.envs.factory import make_environment, make_vector_environment
