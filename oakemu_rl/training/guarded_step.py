@@ -1,5 +1,6 @@
 """One optimizer step that a number which is not finite can't pass."""
 
+import math
 from collections.abc import Iterable
 
 import attrs
@@ -40,20 +41,21 @@ class GuardedStep:
         if not loss.requires_grad:
             return StepOutcome(gradient_norm=0.0, cause=SkipCause.NOTHING_TO_LEARN)
         scale = self._scaler.get_scale() if self._scaler.is_enabled() else None
-        finite = loss_value - loss_value == 0.0
-        if not finite:
+        if not math.isfinite(loss_value):
             cause = skip_cause(loss_finite=False, gradient_finite=False, loss_scale=scale)
             return StepOutcome(gradient_norm=0.0, cause=cause)
         self._optimizer.zero_grad(set_to_none=True)
         self._scaler.scale(loss).backward()
         self._scaler.unscale_(self._optimizer)
         parameters = list(self._with_gradient())
-        norm = torch.nn.utils.get_total_norm(
-            [each.grad for each in parameters if each.grad is not None]
-        )
+        gradients = [each.grad for each in parameters if each.grad is not None]
+        norm = torch.nn.utils.get_total_norm(gradients)
         gradient_norm = float(norm)
+        finite = math.isfinite(gradient_norm)
+        # A norm overflows at times although no number did: no lower scale would help that.
+        scaled_up = finite or any(not each.isfinite().all() for each in gradients)
         cause = skip_cause(
-            loss_finite=True, gradient_finite=bool(torch.isfinite(norm)), loss_scale=scale
+            loss_finite=True, gradient_finite=finite, loss_scale=scale if scaled_up else None
         )
         if cause is SkipCause.NONE:
             torch.nn.utils.clip_grads_with_norm_(parameters, self._max_gradient_norm, norm)
