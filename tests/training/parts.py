@@ -189,3 +189,14 @@ def acting_parts(
         action_masker=masker,
     )
     return parts
+
+
+def same_bits(one: object, other: object) -> bool:
+    """Whether two nests of dicts, lists and tensors are equal, bit for bit."""
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one, other)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return list(one) == list(other) and all(same_bits(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same_bits, one, other))
+    return one == other
