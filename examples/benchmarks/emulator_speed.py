@@ -3,7 +3,7 @@
 Run with: python examples/benchmarks/emulator_speed.py
 
 A step is four video frames. The first line sets keys, runs the frames and copies the screen's
-bytes; the second is the whole environment, with rewards and the 48 x 64 observation that an agent
+bytes; the second is the whole environment, with rewards and the observation that an agent
 sees. Medians of 20 rounds, each some episodes' worth of steps with random actions.
 """
 
@@ -27,7 +27,7 @@ def main() -> None:
     generator = np.random.default_rng(0)
     actions = generator.integers(3, size=STEPS).tolist()
     report("emulator: keys, 4 frames, screen bytes", steps_per_second(emulator_steps(actions)))
-    report("environment: Acorns, 48 x 64 observation", steps_per_second(game_steps(actions)))
+    report("environment: Acorns, 30 x 64 observation", steps_per_second(game_steps(actions)))
     screen = generator.integers(0, 256, 6912, dtype=np.uint8).tobytes()
     images = steps_per_second(lambda: [grey_image(screen, shrink=4) for _ in range(STEPS)])
     print(f"{'grey 48 x 64 image of a screen':42} {1e6 / statistics.median(images):8.1f} us")

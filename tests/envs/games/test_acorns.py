@@ -56,7 +56,7 @@ def test_an_episode_begins_with_five_lives_no_points_and_no_acorn(game: Spectrum
     observation, _ = game.reset(seed=0)
     values = game.values
     assert (values["score"], values["lives"], values["state"], values["phase"]) == (0, 5, 1, 0)
-    assert observation.shape == (1, 48, 64)
+    assert observation.shape == (1, 30, 64)
     assert game.action_names == ("noop", "left", "right")
 
 
@@ -126,10 +126,12 @@ def test_acorn_and_basket_stand_out_of_the_grey_sky(game: SpectrumGame) -> None:
         game.step(NOOP)
     values = game.values
     image = game.observe()[0].astype(int)
-    sky = image[36, 40]
-    top, left = values["acorn_y"] // 4 + 1, 2 * values["acorn_x"]
+    first = game.definition.settings.observation.play_area.y
+    sky = image[(144 - first) // 4, 40]
+    top, left = (values["acorn_y"] - first) // 4 + 1, 2 * values["acorn_x"]
     assert (sky - image[top : top + 2, left + 1 : left + 3] > 60).all()
-    basket = image[40:44, 2 * values["basket"] + 2 : 2 * values["basket"] + 10]
+    rim = (160 - first) // 4
+    basket = image[rim : rim + 4, 2 * values["basket"] + 2 : 2 * values["basket"] + 10]
     assert (sky - basket > 40).all()
 
 
