@@ -31,6 +31,8 @@ class Tester:
         stop_event: cuts a test short.
     """
 
+    __test__ = False  # pytest would take the name for a test class
+
     def __init__(
         self,
         *,
