@@ -45,5 +45,5 @@ class ExperimentResult:
             table.add_row("random player, same games", f"{self.random_mean:.2f}")
         if self.scripted_mean is not None:
             table.add_row("scripted player, same games", f"{self.scripted_mean:.2f}")
-        table.add_row("run folder", Text(str(self.folder)))
+        table.add_row("run folder", Text(str(self.folder), overflow="fold"))
         return table
