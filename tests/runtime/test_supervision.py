@@ -122,6 +122,19 @@ def test_a_failure_is_raised_even_if_nobody_watched() -> None:
         call()
 
 
+def test_a_failure_stops_the_run_before_the_caller_looks() -> None:
+    stop = threading.Event()
+
+    def call() -> None:
+        with Supervisor(stop) as supervisor:
+            supervisor.start("actor", boom)
+            assert stop.wait(LIMIT_SECONDS)
+            supervisor.stop()
+
+    with pytest.raises(ValueError, match="boom"):
+        call()
+
+
 def test_a_part_that_is_silent_past_the_limit_is_named() -> None:
     stop, release = threading.Event(), threading.Event()
 
