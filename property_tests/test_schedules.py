@@ -21,7 +21,7 @@ from property_tests.laws import (
 from property_tests.mutants import MUTANTS
 from property_tests.strategies import any_schedules, moving_sections
 
-STEPS = st.one_of(st.integers(0, 4_000), st.just(10**9))
+STEPS = st.one_of(st.integers(0, 1_200), st.just(10**9))
 
 
 def agrees_with_the_slow_walk(function: Function, arguments: Arguments) -> None:

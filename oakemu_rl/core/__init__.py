@@ -79,7 +79,6 @@ if TYPE_CHECKING:
     from oakemu_rl.core.seeding import derive_seed as derive_seed
     from oakemu_rl.core.statistics import Moments as Moments
     from oakemu_rl.core.statistics import batch_moments as batch_moments
-    from oakemu_rl.core.statistics import empty_moments as empty_moments
     from oakemu_rl.core.statistics import merge_moments as merge_moments
     from oakemu_rl.core.weighting import LossWeights as LossWeights
     from oakemu_rl.core.weighting import Phase as Phase
@@ -180,7 +179,6 @@ _EXPORTS = {
     "statistics": (
         "Moments",
         "batch_moments",
-        "empty_moments",
         "merge_moments",
     ),
     "weighting": (

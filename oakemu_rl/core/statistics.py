@@ -3,8 +3,6 @@
 Who keeps them, and what is normalised by them, is not here. Letters: B rows, F features.
 """
 
-from collections.abc import Sequence
-
 import attrs
 import torch
 from torch import Tensor
@@ -23,15 +21,6 @@ class Moments:
     count: Tensor
     mean: Tensor
     variance: Tensor
-
-
-def empty_moments(shape: Sequence[int]) -> Moments:
-    """The moments of no rows; merged with others they change nothing."""
-    return Moments(
-        count=torch.zeros((), dtype=torch.int64),
-        mean=torch.zeros(*shape, dtype=torch.float32),
-        variance=torch.zeros(*shape, dtype=torch.float32),
-    )
 
 
 @torch.no_grad()

@@ -19,6 +19,7 @@ def runs_on_past_its_end(self: Schedule, step: int) -> float:
 
 @mutant_of(Schedule.value)
 def sections_start_at_zero(self: Schedule, step: int) -> float:
+    self.value(step)
     for section in self.sections:
         if step < section.steps:
             return section.value(step)

@@ -25,12 +25,6 @@ def variance_by_difference_of_squares(rows: Tensor) -> core.Moments:
     return core.Moments(count=right.count, mean=right.mean, variance=spread)
 
 
-@mutant_of(core.empty_moments)
-def one_row_to_begin_with(shape: Any) -> core.Moments:
-    right = core.empty_moments(shape)
-    return core.Moments(count=right.count + 1, mean=right.mean, variance=right.variance)
-
-
 @mutant_of(core.merge_moments)
 def mean_of_means(first: core.Moments, second: core.Moments) -> core.Moments:
     right = core.merge_moments(first, second)

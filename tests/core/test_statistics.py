@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from oakemu_rl.core import (
+    Moments,
     batch_moments,
     confidence_interval,
-    empty_moments,
     merge_moments,
     standard_error,
     student_quantile,
@@ -33,8 +33,8 @@ def test_a_million_small_batches_do_not_wear_the_variance_out() -> None:
 
 
 def test_no_rows_change_nothing() -> None:
-    moments = batch_moments(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    merged = merge_moments(empty_moments((2,)), moments)
+    none = Moments(count=torch.tensor(0), mean=torch.zeros(2), variance=torch.ones(2))
+    merged = merge_moments(none, batch_moments(torch.tensor([[1.0, 2.0], [3.0, 4.0]])))
     assert merged.count.item() == 2
     assert merged.mean.tolist() == [2.0, 3.0]
     assert merged.variance.tolist() == [1.0, 1.0]
@@ -47,7 +47,7 @@ def test_moments_stay_float32() -> None:
 
 def test_moments_of_other_features_are_refused() -> None:
     with pytest.raises(ValueError, match=r"second.mean: expected shape \[F\] = \[2\], got \[3\]"):
-        merge_moments(empty_moments((2,)), empty_moments((3,)))
+        merge_moments(batch_moments(torch.ones(1, 2)), batch_moments(torch.ones(1, 3)))
 
 
 def test_no_rows_have_no_moments() -> None:
