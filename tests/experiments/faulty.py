@@ -16,8 +16,8 @@ HANGING = "the environment hangs now"
 class Faulty(gymnasium.Env[Any, Any]):
     """Observes how far its episode of 20 steps is; the reward is 1 for the action 1, else 0.
 
-    The environment whose first reset had the seed `seed` does `fault` in its step number `at`,
-    counted over episodes; every other one is faultless. All print where `prints`.
+    An environment that was reset with the seed `seed` does `fault` in its step number `at` from
+    there, counted over episodes; every other one is faultless. All print where `prints`.
     """
 
     observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
@@ -30,7 +30,7 @@ class Faulty(gymnasium.Env[Any, Any]):
         self._seed = seed
         self._at = at
         self._prints = prints
-        self._chosen: bool | None = None
+        self._chosen = False
         self._steps = 0
         self._in_episode = 0
 
@@ -38,8 +38,9 @@ class Faulty(gymnasium.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        if self._chosen is None:
-            self._chosen = seed == self._seed
+        if seed == self._seed:
+            self._chosen = True
+            self._steps = 0
         self._in_episode = 0
         return self._observation(), self._info()
 
@@ -69,19 +70,21 @@ class Faulty(gymnasium.Env[Any, Any]):
     def _info(self) -> dict[str, Any]:
         if not self._fault.startswith("info"):
             return {}
-        mask = self._mask(empty="info without legal action", misshapen="info mask of a wrong shape")
+        mask = self._mask(empty="info without legal action", misshapen="-")
         return {"action_mask": mask}
 
     def _mask(self, *, empty: str, misshapen: str) -> np.ndarray[Any, Any]:
         if self._is_due(empty):
             return np.zeros(ACTIONS, dtype=np.int8)
+        if self._is_due("first alone"):
+            return np.array([1, 0, 0], dtype=np.int8)
         return np.ones(ACTIONS + self._is_due(misshapen), dtype=np.int8)
 
     def _observation(self) -> np.ndarray[Any, Any]:
         return np.array([self._in_episode / EPISODE_STEPS, 1.0], dtype=np.float32)
 
     def _is_due(self, fault: str) -> bool:
-        return bool(self._chosen) and self._fault == fault and self._steps == self._at
+        return self._chosen and self._fault == fault and self._steps == self._at
 
 
 gymnasium.register("Faulty-v0", entry_point=Faulty)
