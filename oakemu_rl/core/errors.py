@@ -1,6 +1,8 @@
-"""The errors a user can meet. The type says who is to blame; `exit_code` is what the command returns.
+"""The errors a user can meet. The type says who is to blame; `exit_code` is what the command
+returns.
 
-A wrong argument of a function is not here: it raises `ValueError` or `TypeError` where it is checked.
+A wrong argument of a function is not here: it raises `ValueError` or `TypeError` where it is
+checked.
 """
 
 
@@ -59,7 +61,8 @@ class StorageError(OakEmuError):
 
 
 class DivergenceError(OakEmuError):
-    """Too many updates in a row were not finite; training stopped before the weights were harmed."""
+    """Too many updates in a row were not finite; training stopped before the weights were
+    harmed."""
 
 
 class WorkerError(OakEmuError):

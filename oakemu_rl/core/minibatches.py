@@ -16,8 +16,8 @@ class RolloutMinibatch:
     """On-policy rows. `log_probs` and `values` are those recorded when collecting.
 
     Shapes:
-        observations [B, ...]; actions [B] int64; log_probs, values, advantages, returns [B] float32;
-        action_masks [B, A] bool, true where the action is legal, or None where all are.
+        observations [B, ...]; actions [B] int64; log_probs, values, advantages, returns [B]
+        float32; action_masks [B, A] bool, true where the action is legal, or None where all are.
     """
 
     observations: Observations
@@ -59,8 +59,8 @@ class SkipCause(IntEnum):
 class PPOMinibatchMetrics:
     """What one minibatch update measured; every field is a plain number.
 
-    `gradient_norm` is the norm before clipping. `skipped` is true where weights and moments were left
-    as they were, and `skip_cause` says why; a scaler's back-off is a cause of its own.
+    `gradient_norm` is the norm before clipping. `skipped` is true where weights and moments were
+    left as they were, and `skip_cause` says why; a scaler's back-off is a cause of its own.
     """
 
     total_loss: float = 0.0

@@ -13,8 +13,9 @@ Observations = Tensor | Mapping[str, Tensor]
 class TensorSpec:
     """What one observation tensor looks like, without batch dimensions.
 
-    `shape` is [channels, height, width] for an image and [features] for a vector; `dtype` is the name
-    of a torch dtype (`"uint8"`, `"float32"`, ...). Images are recognised by their three dimensions.
+    `shape` is [channels, height, width] for an image and [features] for a vector; `dtype` is the
+    name of a torch dtype (`"uint8"`, `"float32"`, ...). Images are recognised by their three
+    dimensions.
     """
 
     shape: tuple[int, ...]

@@ -1,4 +1,5 @@
-"""PPO reaches a mean of 475 over 20 greedy episodes of CartPole-v1: one seed here, five as a proof."""
+"""PPO reaches a mean of 475 over 20 greedy episodes of CartPole-v1: one seed here, five as a
+proof."""
 
 import json
 import statistics
@@ -15,7 +16,8 @@ MEDIAN_LIMIT = 12_288
 
 
 def steps_to_goal(seed: int, folder: Path) -> int | None:
-    """The environment steps at the first test that reached the goal; tests come every 2,048 steps."""
+    """The environment steps at the first test that reached the goal; tests come every 2,048
+    steps."""
     configuration = load_configuration(
         PPOExperimentConfiguration,
         "CartPole-v1",
