@@ -10,6 +10,8 @@ import attrs
 from oakemu_rl.core.errors import WorkerError
 
 POLL_SECONDS = 0.1
+ABANDON_SECONDS = 1.0
+"""What a part is given to come back once the user no longer waits."""
 
 
 class Pulse:
@@ -87,6 +89,8 @@ class Supervisor:
         if error is None:
             self.stop()
         self._stop_event.set()
+        if isinstance(error, KeyboardInterrupt):
+            self._join_limit = self._clock() + min(ABANDON_SECONDS, self._grace_seconds)
         self._join()
 
     def start(self, role: str, body: Callable[[], None]) -> None:
