@@ -1,5 +1,6 @@
 """Where a run's numbers and events go."""
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 
 import attrs
@@ -32,19 +33,29 @@ class Outlets:
 def open_outlets(
     folder: RunFolder, *, options: MetricsOptions, total_steps: int, console: Console
 ) -> Outlets:
-    """Open the files of the run and, unless it is off, the progress on `console`."""
-    writers: list[MetricsWriter] = [
-        JsonlWriter(folder.metrics_jsonl),
-        CsvWriter(folder.metrics_csv),
-    ]
-    if options.tensorboard:
-        writers.append(TensorBoardWriter(folder.tensorboard))
+    """Open the files of the run and, unless it is off, the progress on `console`.
+
+    Raises:
+        MissingExtraError: TensorBoard files are wanted, and the package is not installed.
+        StorageError: the disk refused.
+    """
+    writers: list[MetricsWriter] = []
+    with ExitStack() as undo:
+
+        def keep(writer: MetricsWriter) -> None:
+            writers.append(writer)
+            undo.callback(writer.close)
+
+        keep(JsonlWriter(folder.metrics_jsonl))
+        keep(CsvWriter(folder.metrics_csv))
+        if options.tensorboard:
+            keep(TensorBoardWriter(folder.tensorboard))
+        events = EventFile(folder.events)
+        undo.pop_all()
     progress = console_writer(options.console, total_steps=total_steps, console=console)
     if progress is not None:
         writers.append(progress)
-    return Outlets(
-        metrics=CombinedWriter(writers), events=EventFile(folder.events), console=console
-    )
+    return Outlets(metrics=CombinedWriter(writers), events=events, console=console)
 
 
 def utc_now() -> datetime:
