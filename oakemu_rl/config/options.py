@@ -67,6 +67,8 @@ class EvaluationOptions:
     """Episodes of the last test, on seeds that no other test has used."""
     environments: int = attrs.field(default=10, validator=number(least=1))
     """Environments that the tester steps together."""
+    max_episode_steps: int = attrs.field(default=20_000, validator=number(least=1))
+    """Steps after which a test episode counts as it stands, so that no policy can play for ever."""
     mode: str = attrs.field(default="greedy", validator=one_of("greedy", "sampled"))
     """Whether the tester takes the likeliest action or samples."""
 

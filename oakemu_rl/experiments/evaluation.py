@@ -8,7 +8,7 @@ from oakemu_rl.checkpoints.checkpoint import Checkpoint, load_checkpoint
 from oakemu_rl.checkpoints.manager import CheckpointManager, Which
 from oakemu_rl.config.loading import load_saved_configuration
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
-from oakemu_rl.core.errors import ConfigurationError, RunFolderError
+from oakemu_rl.core.errors import CheckpointError, ConfigurationError, RunFolderError
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.experiments.devices import chosen_device
 from oakemu_rl.experiments.run_folder import RunFolder
@@ -47,9 +47,15 @@ def evaluate_run(
         environment=config.environment,
         model=config.model,
         count=min(episodes, config.evaluation.environments),
+        max_episode_steps=config.evaluation.max_episode_steps,
         device=chosen_device(config.run.device),
     )
     try:
+        if not bench.fits(loaded.tensors["model"]):
+            raise CheckpointError(
+                f"{loaded.path}: its weights do not fit the model of {folder.config}; put that "
+                "file back as it was when the run began"
+            )
         seeds = [derive_seed(seed, "evaluation", index) for index in range(episodes)]
         played = bench.play_agent(loaded.tensors["model"], seeds=seeds, mode=mode)
     finally:

@@ -87,6 +87,7 @@ class PPOExperiment:
                 environment=config.environment,
                 model=config.model,
                 count=config.evaluation.environments,
+                max_episode_steps=config.evaluation.max_episode_steps,
                 device=device,
                 should_stop=self._stop_event.is_set,
             )

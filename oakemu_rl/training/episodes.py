@@ -46,11 +46,15 @@ class EpisodePlayer:
     """Plays episodes on environments of its own, which nobody else steps.
 
     Each of `environments` holds one environment. An episode is tied to its seed, not to the
-    environment that happens to play it.
+    environment that happens to play it. One that has taken `max_episode_steps` counts as it stands:
+    a policy that loops, in an environment without a limit, would play for ever.
     """
 
-    def __init__(self, environments: Sequence[VectorEnvironment]) -> None:
+    def __init__(
+        self, environments: Sequence[VectorEnvironment], *, max_episode_steps: int = 20_000
+    ) -> None:
         self.environments = tuple(environments)
+        self._max_episode_steps = max_episode_steps
 
     def play(
         self,
@@ -72,6 +76,8 @@ class EpisodePlayer:
             actions = choose(_states([seat.environment for seat in live]))
             for seat, action in zip(tuple(live), actions, strict=True):
                 episode = seat.step(int(action))
+                if episode is None and seat.steps == self._max_episode_steps:
+                    episode = seat.unfinished()
                 if episode is None:
                     continue
                 finished[seat.index] = episode
@@ -94,19 +100,31 @@ class _Seat:
         self.index = index
         self._seed = seed
         self._actions: list[int] = []
+        self._score = 0.0
         environment.reset([seed])
+
+    @property
+    def steps(self) -> int:
+        return len(self._actions)
 
     def step(self, action: int) -> PlayedEpisode | None:
         self._actions.append(action)
         result = self.environment.step(np.array([action], dtype=np.int64))
+        self._score += float(result.rewards[0])
         if not result.episodes:
             return None
         (episode,) = result.episodes
+        return self._played(score=episode.episode_return, success=episode.success)
+
+    def unfinished(self) -> PlayedEpisode:
+        return self._played(score=self._score, success=None)
+
+    def _played(self, *, score: float, success: bool | None) -> PlayedEpisode:
         return PlayedEpisode(
             seed=self._seed,
-            score=episode.episode_return,
-            length=episode.length,
-            success=episode.success,
+            score=score,
+            length=self.steps,
+            success=success,
             actions=tuple(self._actions),
         )
 

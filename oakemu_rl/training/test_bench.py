@@ -28,6 +28,7 @@ class TestBench:
         model: the network into which weights are copied.
         count: environments that are stepped together.
         device: where the network computes.
+        max_episode_steps: steps after which an episode counts as it stands.
         should_stop: cuts episodes short; what was being played then is None.
     """
 
@@ -40,13 +41,15 @@ class TestBench:
         model: ModelOptions,
         count: int,
         device: torch.device,
+        max_episode_steps: int = 20_000,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self._options = environment
         self._device = device
         self._should_stop = should_stop
         self._player = EpisodePlayer(
-            [make_vector_environment(environment, count=1) for _ in range(count)]
+            [make_vector_environment(environment, count=1) for _ in range(count)],
+            max_episode_steps=max_episode_steps,
         )
         first = self._player.environments[0]
         self._actions: ActionSpec = first.action_spec
@@ -57,6 +60,13 @@ class TestBench:
             options=model,
             generator=torch.Generator(),
         ).to(device)
+
+    def fits(self, weights: Mapping[str, Tensor]) -> bool:
+        """Whether the network has tensors of these names and shapes."""
+        own = self._model.state_dict()
+        return {name: tensor.shape for name, tensor in own.items()} == {
+            name: tensor.shape for name, tensor in weights.items()
+        }
 
     def play_agent(
         self, weights: Mapping[str, Tensor], *, seeds: Sequence[int], mode: str

@@ -227,3 +227,11 @@ def test_the_scripted_player_reads_each_games_own_memory() -> None:
     assert len({episode.actions for episode in played}) > 1
     apart.close()
     together.close()
+
+
+def test_an_episode_that_does_not_end_counts_as_it_stands_after_the_limit() -> None:
+    environment = make_vector_environment(CART_POLE, count=1)
+    player = EpisodePlayer([environment], max_episode_steps=5)
+    episodes = player.play(lambda states: np.array([0], dtype=np.int64), seeds=[1, 2])
+    assert episodes is not None
+    assert [(each.score, each.length, each.success) for each in episodes] == [(5.0, 5, None)] * 2
