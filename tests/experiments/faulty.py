@@ -1,5 +1,6 @@
 """An environment that goes wrong at a known step; importing this module registers `Faulty-v0`."""
 
+import signal
 import threading
 from typing import Any
 
@@ -56,6 +57,8 @@ class Faulty(gymnasium.Env[Any, Any]):
         if self._is_due("hang"):
             print(HANGING, flush=True)  # noqa: T201
             threading.Event().wait()
+        if self._is_due("interrupt"):
+            signal.raise_signal(signal.SIGINT)
         if self._is_due("reward"):
             reward = float("nan")
         if self._is_due("observation"):

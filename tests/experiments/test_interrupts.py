@@ -65,6 +65,24 @@ def test_a_signal_stops_the_run_in_time_with_a_checkpoint(
     assert json.loads(capsys.readouterr().out)["step"] == result["steps"]
 
 
+@pytest.mark.parametrize("mode", ["threads", "lockstep"])
+def test_ctrl_c_in_the_last_test_keeps_what_was_trained(
+    mode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    words = train(
+        ID, folder, "--total-steps=256", f"--run.mode={mode}",
+        "--evaluation.final-episodes=1000",
+        '--environment.arguments.fault="interrupt"',
+        f"--environment.arguments.seed={derive_seed(0, 'last test', 9)}",
+    )  # fmt: skip
+    assert run(words) == 130
+    assert "not tested: the run was stopped" in capsys.readouterr().out
+    result = json.loads((folder / "result.json").read_text())
+    assert (result["exit_code"], result["steps"], result["test_mean"]) == (130, 256, None)
+    assert CheckpointManager(folder / "checkpoints").load("best").env_steps == 256
+
+
 def test_a_second_ctrl_c_does_not_wait_for_what_hangs(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     words = train(
