@@ -1,8 +1,11 @@
 """The parts of a PPO run, made and joined. What they do is theirs; when they run is the
 experiment's."""
 
+from collections.abc import Mapping
+
 import attrs
 import torch
+from torch import Tensor
 
 from oakemu_rl.buffers.rollout import RolloutBuffer
 from oakemu_rl.checkpoints.state import generator_state, module_state, optimizer_state, scaler_state
@@ -35,8 +38,8 @@ class PPOParts:
                 env_steps=env_steps,
                 iterations=self.learner.iterations,
                 tensors={
-                    "model": module_state(model),
-                    "optimizer": {name: tensor.clone() for name, tensor in moments.items()},
+                    "model": _copies(module_state(model)),
+                    "optimizer": _copies(moments),
                     "generators": {
                         "learner": generator_state(self.learner.generator),
                         "actor": generator_state(self.actor.generator),
@@ -99,3 +102,7 @@ def build_ppo_parts(
         action_masker=masker,
     )
     return PPOParts(actor=actor, learner=learner, learner_model=learner_model, optimizer=optimizer)
+
+
+def _copies(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor.clone() for name, tensor in tensors.items()}
