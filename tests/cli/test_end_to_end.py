@@ -51,10 +51,10 @@ def spoil(folder: Path, step: int) -> Path:
     return file
 
 
-def evaluated(capsys: Capture, folder: Path, *words: str) -> dict[str, Any]:
+def evaluated(capsys: Capture, folder: Path, *words: str, episodes: int = 4) -> dict[str, Any]:
     """What `eval --json` prints: one line that is one object, whatever the environment prints."""
     capsys.readouterr()
-    assert run(["eval", str(folder), "--json", "--episodes=4", *words]) == 0
+    assert run(["eval", str(folder), "--json", f"--episodes={episodes}", *words]) == 0
     printed = capsys.readouterr().out
     assert printed.count("\n") == 1
     made: dict[str, Any] = json.loads(printed)
@@ -300,4 +300,4 @@ def test_a_game_is_trained_from_a_file_of_settings(capsys: Capture, tmp_path: Pa
     saved = load_configuration(PPOExperimentConfiguration, file=tmp_path / "run" / "config.toml")
     assert (saved.run.total_steps, saved.run.seed) == (64, 5)
     assert saved.environment.id == "acorns"
-    assert evaluated(capsys, tmp_path / "run")["success_rate"] is None
+    assert evaluated(capsys, tmp_path / "run", episodes=1)["success_rate"] is None
