@@ -83,9 +83,9 @@ def as_schedule(value: Schedule | float) -> Schedule:
     return constant(value) if type(value) in (int, float) else value  # type: ignore[arg-type,return-value]
 
 
-def schedule(*, least: float = 0.0) -> Validator:
-    """A schedule whose every value is at least `least`."""
-    within = number(least=least)
+def schedule() -> Validator:
+    """A schedule whose every value is at least 0."""
+    within = number(least=0.0)
 
     def check(instance: Any, attribute: Any, value: Any) -> None:
         if not isinstance(value, Schedule):

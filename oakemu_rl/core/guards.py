@@ -1,14 +1,12 @@
-"""Whether an update may reach the weights, and when a run of bad ones has to stop. Decisions
-only."""
+"""Whether an update may reach the weights, and how many bad ones came in a row."""
 
 from oakemu_rl.core.minibatches import SkipCause
 
-BAD = (SkipCause.NON_FINITE_LOSS, SkipCause.NON_FINITE_GRADIENT)
+_BAD = (SkipCause.NON_FINITE_LOSS, SkipCause.NON_FINITE_GRADIENT)
 """Causes that speak of an update which would have harmed the weights."""
 
-LEAST_LOSS_SCALE = 1.0
-"""Down to this scale a gradient that is not finite is put down to the scaler; below, to the
-update."""
+_UNSCALED = 1.0
+"""Above this loss scale the scaler is to blame for a gradient that is not finite."""
 
 
 def skip_cause(*, loss_finite: bool, gradient_finite: bool, loss_scale: float | None) -> SkipCause:
@@ -22,7 +20,7 @@ def skip_cause(*, loss_finite: bool, gradient_finite: bool, loss_scale: float | 
         return SkipCause.NON_FINITE_LOSS
     if gradient_finite:
         return SkipCause.NONE
-    if loss_scale is not None and loss_scale > LEAST_LOSS_SCALE:
+    if loss_scale is not None and loss_scale > _UNSCALED:
         return SkipCause.SCALER_BACKOFF
     return SkipCause.NON_FINITE_GRADIENT
 
@@ -32,4 +30,4 @@ def bad_updates_in_a_row(previous: int, cause: SkipCause) -> int:
     fault of its own leaves it."""
     if cause is SkipCause.NONE:
         return 0
-    return previous + 1 if cause in BAD else previous
+    return previous + 1 if cause in _BAD else previous

@@ -8,11 +8,11 @@ from typing import Final
 ENV_STEPS: Final = "env_steps"
 """The key under which every record carries its environment step; no metric may take it."""
 
-# Episodes of the actor, over the late ones.
+# The actor's most recent episodes.
 EPISODE_RETURN_MEAN: Final = "rollout/ep_rew_mean"
 EPISODE_LENGTH_MEAN: Final = "rollout/ep_len_mean"
 STALENESS: Final = "rollout/staleness"
-"""Versions that the rollout's policy lay behind the newest when it was consumed."""
+"""Versions by which the rollout's policy was behind the newest when it was consumed."""
 DROPPED_ROLLOUTS: Final = "rollout/dropped_rollouts"
 """Rollouts left out so far because they were too stale."""
 
@@ -53,5 +53,3 @@ TIME_ELAPSED: Final = "time/time_elapsed"
 """Seconds since the start."""
 TOTAL_TIMESTEPS: Final = "time/total_timesteps"
 """Environment steps so far."""
-CHECKPOINT_SECONDS: Final = "time/checkpoint_seconds"
-"""Seconds for which the last checkpoint held training up."""

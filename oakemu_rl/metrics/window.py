@@ -1,4 +1,4 @@
-"""The late episodes: a bounded history of returns and lengths, and what is measured over it."""
+"""The most recent episodes: a bounded history of returns and lengths, and its means."""
 
 from collections import deque
 from threading import Lock
@@ -14,27 +14,16 @@ class EpisodeWindow:
             raise ValueError(f"size must be at least 1, got {size}")
         self._lock = Lock()
         self._episodes: deque[tuple[float, int]] = deque(maxlen=size)
-        self._finished = 0
 
     def add(self, *, episode_return: float, length: int) -> None:
         """A finished episode: its undiscounted return, and its length in environment steps."""
         episode = (float(episode_return), int(length))
         with self._lock:
             self._episodes.append(episode)
-            self._finished += 1
-
-    @property
-    def finished(self) -> int:
-        """Episodes added so far, those that have left the window included."""
-        return self._finished
 
     def __len__(self) -> int:
         """Episodes in the window."""
         return len(self._episodes)
-
-    def mean_return(self) -> float | None:
-        """Mean return over the window; None before the first episode."""
-        return self.values().get(EPISODE_RETURN_MEAN)
 
     def values(self) -> dict[str, float]:
         """Mean return and mean length by metric name; empty before the first episode."""

@@ -1,7 +1,5 @@
 """The PPO model: two heads over a shared trunk. Losses and sampling are not here."""
 
-from collections.abc import Iterator
-
 import attrs
 import torch
 from torch import Tensor, nn
@@ -60,14 +58,10 @@ class PPOModel(nn.Module):
         return values.squeeze(dim=-1).float()
 
     def calibration_values(self, observations: Observations) -> Tensor:
-        """Values [B] whose gradient reaches the value head alone: features are taken without."""
+        """Values [B] whose gradient reaches the value head alone: none flows into the features."""
         with torch.no_grad():
             features = self.features(observations)
         return self.values_from(features)
-
-    def value_head_parameters(self) -> Iterator[nn.Parameter]:
-        """The parameters that an update of the value head alone may move."""
-        return self.value_head.parameters()
 
     def update_statistics(self, observations: Observations) -> None:
         """Let the observation normalisers, where there are any, take in a collected batch."""
