@@ -1,8 +1,8 @@
 """`manifest.json`: what a checkpoint folder holds, and how to tell that it is whole.
 
-The manifest carries the sha256 and size of each file, and in `checksum` that of itself: the sha256
-of its text without that line's value. A format number above `FORMAT_VERSION` is believed only
-where that checksum holds, so that every later format must keep it.
+The manifest carries the sha256 and size of each file, and in `checksum` the sha256 of its own other
+entries, as JSON with sorted keys and no white space. A format number above `FORMAT_VERSION` is
+believed only where that checksum holds, so that every later format must keep it.
 """
 
 import hashlib

@@ -35,11 +35,12 @@ class UpdatePlan:
     """The updates of the buffer's selected rollout.
 
         on-policy rows, training     `ppo_epochs` epochs, each minibatch beside a demonstrated one
-        on-policy rows, bootstrap    `ppo_epochs` epochs of the value head alone, then one of
-        cloning replayed rows alone          one epoch of cloning
+        on-policy rows, bootstrap    `ppo_epochs` epochs of the value head alone, then cloning
+        replayed rows alone          one epoch of cloning
 
-    Demonstrated rows are the rollout's own replayed rows, else the sampler's. They are drawn only
-    if the cloning loss has a weight.
+    Demonstrated rows are the rollout's own replayed rows, else the sampler's; they are drawn only
+    if the cloning loss has a weight. In the bootstrap the rollout's own are cloned for one epoch;
+    a sampler, which has no epochs, gives as many minibatches as the value head had.
     """
 
     config: PPOExperimentConfiguration
