@@ -1,13 +1,13 @@
 """Which actions may be taken: by name for the whole run, and by state as the environment says."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from oakemu_rl.config.wording import nearest
 from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.core.masks import combine_masks
 from oakemu_rl.core.observations import ActionSpec
@@ -27,8 +27,8 @@ class ActionMasker:
     def __init__(self, action_spec: ActionSpec, allowed: Sequence[str] = ()) -> None:
         unknown = next((name for name in allowed if name not in action_spec.names), None)
         if unknown is not None:
-            near = get_close_matches(unknown, action_spec.names, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            close = nearest(unknown, action_spec.names)
+            hint = f"; did you mean {close}?" if close else ""
             raise ConfigurationError(
                 f"environment.actions: unknown action {unknown!r}{hint} "
                 f"(allowed: {', '.join(action_spec.names)})"

@@ -7,11 +7,12 @@ evaluated.
 """
 
 import ast
-import difflib
 import operator
 from collections.abc import Callable, Collection, Mapping
 
 import attrs
+
+from oakemu_rl.config.wording import nearest
 
 Values = Mapping[str, int]
 Evaluate = Callable[[Values, Values], int]
@@ -112,8 +113,8 @@ class _Reader:
 
     def _know(self, name: str) -> None:
         if name not in self._known:
-            close = difflib.get_close_matches(name, self._known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            close = nearest(name, self._known)
+            hint = f"; did you mean {close!r}?" if close else ""
             raise ExpressionError(
                 f"no value is called {name!r} in {self._text!r}{hint} "
                 f"(values: {', '.join(self._known) or 'none'})"
