@@ -147,14 +147,6 @@ class RunFolder:
         """The checkpoint manager's folder."""
         return self.path / "checkpoints"
 
-    def write_config(self, text: str) -> None:
-        """Write `config.toml`.
-
-        Raises:
-            StorageError: the disk refused.
-        """
-        atomic_write_text(self.config, text)
-
     def write_meta(
         self,
         *,

@@ -114,7 +114,7 @@ def test_a_lower_score_than_that_of_an_earlier_run_of_the_folder_is_not_the_best
     assert make_run().checkpointer.store_if_best(make_run().state(100), score=4.0)
     later = make_run()
     assert not later.checkpointer.store_if_best(later.state(200), score=3.0)
-    assert later.checkpointer.store_if_best(later.state(300), score=-0.0 + 4.5)
+    assert later.checkpointer.store_if_best(later.state(300), score=4.5)
     assert later.manager.load("best").env_steps == 300
 
 
