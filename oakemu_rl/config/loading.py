@@ -16,7 +16,8 @@ from oakemu_rl.config.combinations import contradictions
 from oakemu_rl.config.layers import Layer, Merged, check_layer, flag_layer, merge
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.config.strict import load_toml, structure, unstructure
-from oakemu_rl.core.errors import ConfigurationError, StorageError
+from oakemu_rl.core.errors import ConfigurationError
+from oakemu_rl.core.storage_faults import disk_faults_of
 
 Configuration = TypeVar("Configuration", bound=PPOExperimentConfiguration)
 
@@ -75,10 +76,9 @@ def save_configuration(configuration: PPOExperimentConfiguration, path: Path) ->
     Raises:
         StorageError: the disk refused.
     """
-    try:
-        path.write_text(tomli_w.dumps(unstructure(configuration)), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written ({error.strerror})") from None
+    text = tomli_w.dumps(unstructure(configuration))
+    with disk_faults_of(str(path)):
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def load_saved_configuration(record_type: type[Configuration], path: Path) -> Configuration:

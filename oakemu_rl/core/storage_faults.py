@@ -4,6 +4,8 @@ The files themselves are written elsewhere; nothing here touches the disk.
 """
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from oakemu_rl.core.errors import StorageError
 
@@ -37,3 +39,12 @@ def storage_error(
     advice = _ADVICE.get(error.errno or 0, "check that disk, or write to another one")
     known = f" ({', '.join(sizes)})" if sizes else ""
     return StorageError(f"cannot write {path}: {reason}{known}; {advice}")
+
+
+@contextmanager
+def disk_faults_of(path: str) -> Iterator[None]:
+    """Turn what the system says while `path` is written into a `StorageError` that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(path, error) from error

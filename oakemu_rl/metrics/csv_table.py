@@ -6,7 +6,8 @@ from io import StringIO
 from pathlib import Path
 from threading import Lock
 
-from oakemu_rl.metrics.lines import LineFile, disk_faults_of
+from oakemu_rl.core.storage_faults import disk_faults_of
+from oakemu_rl.metrics.lines import LineFile
 from oakemu_rl.metrics.names import ENV_STEPS
 from oakemu_rl.metrics.values import checked_values
 
@@ -23,7 +24,7 @@ class CsvWriter:
         self._path = path
         self._lock = Lock()
         self._columns = [ENV_STEPS]
-        with disk_faults_of(path):
+        with disk_faults_of(str(path)):
             found = _header(path) if path.exists() else []
         self._rows = LineFile(path)
         if found:
@@ -47,20 +48,28 @@ class CsvWriter:
 
     def _widen(self, columns: list[str]) -> None:
         beside = self._path.with_name(f".{self._path.name}.new")
-        self._rows.close()
-        with disk_faults_of(self._path):
-            with (
-                self._path.open(encoding="utf-8", newline="") as old,
-                beside.open("w", encoding="utf-8", newline="") as new,
-            ):
-                rows = csv.reader(old)
-                next(rows, None)
-                new.write(f"{_line(columns)}\n")
-                for row in rows:
-                    new.write(f"{_line([*row, *[''] * (len(columns) - len(row))])}\n")
+        with disk_faults_of(str(self._path)):
+            try:
+                self._copy(beside, columns)
+            except OSError:
+                beside.unlink(missing_ok=True)
+                raise
+            # Closed only now: where the disk refused the new table, the old one still takes rows.
+            self._rows.close()
             beside.replace(self._path)
         self._columns = columns
         self._rows = LineFile(self._path)
+
+    def _copy(self, beside: Path, columns: Sequence[str]) -> None:
+        with (
+            self._path.open(encoding="utf-8", newline="") as old,
+            beside.open("w", encoding="utf-8", newline="") as new,
+        ):
+            rows = csv.reader(old)
+            next(rows, None)
+            new.write(f"{_line(columns)}\n")
+            for row in rows:
+                new.write(f"{_line([*row, *[''] * (len(columns) - len(row))])}\n")
 
 
 def _header(path: Path) -> list[str]:

@@ -1,21 +1,10 @@
 """A text file that grows by whole lines, under the files of metrics and events."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
-from oakemu_rl.core.storage_faults import storage_error
-
-
-@contextmanager
-def disk_faults_of(path: Path) -> Iterator[None]:
-    """Turn what the system says while `path` is written into a `StorageError` that names it."""
-    try:
-        yield
-    except OSError as error:
-        raise storage_error(str(path), error) from error
+from oakemu_rl.core.storage_faults import disk_faults_of
 
 
 class LineFile:
@@ -26,9 +15,9 @@ class LineFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._name = str(path)
         self._lock = Lock()
-        with disk_faults_of(path):
+        with disk_faults_of(self._name):
             self._file = path.open("ab", buffering=0)
             if self._file.tell() and not _ends_with_newline(path):
                 self._file.write(b"\n")
@@ -36,13 +25,13 @@ class LineFile:
     def append(self, line: str) -> None:
         """Write `line` and its end."""
         data = memoryview(f"{line}\n".encode())
-        with self._lock, disk_faults_of(self._path):
+        with self._lock, disk_faults_of(self._name):
             while data:
                 data = data[self._file.write(data) :]
 
     def close(self) -> None:
         """Close the file; further lines are refused."""
-        with self._lock, disk_faults_of(self._path):
+        with self._lock, disk_faults_of(self._name):
             self._file.close()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 
 from oakemu_rl.core.errors import MissingExtraError
-from oakemu_rl.core.storage_faults import storage_error
+from oakemu_rl.core.storage_faults import disk_faults_of
 from oakemu_rl.metrics.values import checked_values
 
 
@@ -40,12 +40,11 @@ class TensorBoardWriter:
         self._lock = Lock()
         started = clock()
         name = f"events.out.tfevents.{int(started):010d}.{socket.gethostname()}.{os.getpid()}"
-        self._path = folder / name
-        try:
+        path = folder / name
+        self._path = str(path)
+        with disk_faults_of(self._path):
             folder.mkdir(parents=True, exist_ok=True)
-            self._records = RecordWriter(self._path.open("ab"))
-        except OSError as error:
-            raise storage_error(str(self._path), error) from error
+            self._records = RecordWriter(path.open("ab"))
         self._append(Event(wall_time=started, file_version="brain.Event:2").SerializeToString())
 
     def write(self, *, env_steps: int, values: Mapping[str, float]) -> None:
@@ -61,16 +60,10 @@ class TensorBoardWriter:
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            try:
-                self._records.close()
-            except OSError as error:
-                raise storage_error(str(self._path), error) from error
+        with self._lock, disk_faults_of(self._path):
+            self._records.close()
 
     def _append(self, record: bytes) -> None:
-        with self._lock:
-            try:
-                self._records.write(record)
-                self._records.flush()
-            except OSError as error:
-                raise storage_error(str(self._path), error) from error
+        with self._lock, disk_faults_of(self._path):
+            self._records.write(record)
+            self._records.flush()

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import resource
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -100,6 +101,22 @@ class TestCsvTable:
             {"env_steps": "1", "b": "1", "a": ""},
             {"env_steps": "2", "b": "3", "a": "2"},
         ]
+
+    def test_a_column_for_which_there_is_no_room_costs_no_other_row(self, tmp_path: Path) -> None:
+        path = tmp_path / "metrics.csv"
+        writer = CsvWriter(path)
+        writer.write(env_steps=1, values={"a": 1})
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, limits[1]))
+        try:
+            with pytest.raises(StorageError, match=r"cannot write .*metrics\.csv: File too large"):
+                writer.write(env_steps=2, values={"b": 2})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        writer.write(env_steps=3, values={"a": 3})
+        writer.close()
+        assert rows_of(path) == [{"env_steps": "1", "a": "1"}, {"env_steps": "3", "a": "3"}]
+        assert [entry.name for entry in tmp_path.iterdir()] == ["metrics.csv"]
 
 
 def test_names_that_share_an_ending_or_are_long_stay_apart(tmp_path: Path) -> None:
