@@ -8,7 +8,7 @@ import attrs
 from oakemu_rl.checkpoints.manager import CheckpointManager
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.seeding import derive_seed
-from oakemu_rl.experiments.picture import write_gif
+from oakemu_rl.experiments.picture import MOST_FRAMES, write_gif
 from oakemu_rl.experiments.result import ExperimentResult
 from oakemu_rl.experiments.run_folder import RunFolder
 from oakemu_rl.training.evaluation import Evaluation
@@ -52,7 +52,7 @@ def test_seeds(seed: int, test: str, count: int) -> list[int]:
 def save_picture(bench: TestBench, episodes: Episodes, folder: RunFolder) -> None:
     """Draw the best of the episodes, where the environment draws pictures."""
     best = max(episodes, key=lambda episode: episode.score)
-    frames = bench.frames(best)
+    frames = bench.frames(best, most=MOST_FRAMES)
     if frames:
         write_gif(folder.videos / "best.gif", frames, frames_per_second=bench.frames_per_second)
 

@@ -11,18 +11,17 @@ from oakemu_rl.envs.spaces import Array
 
 MOST_COLOURS = 32
 MOST_FRAMES = 1_000
+"""Frames of one picture; more would fill the memory while it is made."""
 
 
 def write_gif(path: Path, frames: Sequence[Array], *, frames_per_second: float) -> None:
-    """Write RGB frames [height, width, 3] as a GIF that repeats; those beyond the 1,000th are left
-    out.
+    """Write RGB frames [height, width, 3] as a GIF that repeats.
 
     Raises:
         StorageError: the disk refused.
     """
     pictures = [
-        Image.fromarray(frame).quantize(MOST_COLOURS, dither=Image.Dither.NONE)
-        for frame in frames[:MOST_FRAMES]
+        Image.fromarray(frame).quantize(MOST_COLOURS, dither=Image.Dither.NONE) for frame in frames
     ]
     data = BytesIO()
     pictures[0].save(

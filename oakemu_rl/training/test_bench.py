@@ -3,6 +3,7 @@ seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -99,15 +100,16 @@ class TestBench:
         player = scripted_player(self._options.id)
         return None if player is None else self._play(scripted_choice(player), seeds)
 
-    def frames(self, episode: PlayedEpisode) -> list[Array]:
-        """The pictures of an episode, played again from its seed and actions; empty without
-        pictures."""
+    def frames(self, episode: PlayedEpisode, *, most: int) -> list[Array]:
+        """The first pictures of an episode, up to `most`, played again from its seed and actions;
+        none where the environment draws none."""
         environment = make_vector_environment(self._options, count=1, render=True)
         try:
             environment.reset([episode.seed])
             frames = [environment.render(0)]
-            for action in episode.actions[:-1]:
-                environment.step(torch.tensor([action]).numpy())
+            # The last action is left out: what is drawn after it is the next episode.
+            for action in episode.actions[:-1][: most - 1]:
+                environment.step(np.array([action], dtype=np.int64))
                 frames.append(environment.render(0))
         except NotImplementedError:  # what Gymnasium's Env.render raises where nobody wrote one
             return []

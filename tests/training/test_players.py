@@ -203,9 +203,12 @@ def test_an_episode_is_drawn_again_from_its_seed_and_its_actions() -> None:
     options = EnvironmentOptions(id="acorns", max_episode_steps=12)
     bench = bench_of(options, count=1)
     (episode,) = bench.play_scripted(seeds=[3]) or ()
-    frames = bench.frames(episode)
+    frames = bench.frames(episode, most=100)
     assert len(frames) == episode.length == 12
     assert {frame.shape for frame in frames} == {frames[0].shape}
+    first = bench.frames(episode, most=5)
+    assert [frame.tolist() for frame in first] == [frame.tolist() for frame in frames[:5]]
+    assert len(bench.frames(episode, most=1)) == 1
     assert bench.frames_per_second > 0
     bench.close()
 
