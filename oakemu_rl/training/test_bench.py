@@ -2,6 +2,7 @@
 seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.envs.games.players import scripted_player
 from oakemu_rl.envs.spaces import Array
+from oakemu_rl.envs.vector import VectorEnvironment
 from oakemu_rl.models.ppo import PPOModel, build_ppo_model
 from oakemu_rl.training.action_masker import ActionMasker
 from oakemu_rl.training.episodes import Choose, EpisodePlayer, PlayedEpisode
@@ -48,19 +50,22 @@ class TestBench:
         self._options = environment
         self._device = device
         self._should_stop = should_stop
-        self._player = EpisodePlayer(
-            [make_vector_environment(environment, count=1) for _ in range(count)],
-            max_episode_steps=max_episode_steps,
-        )
-        first = self._player.environments[0]
-        self._actions: ActionSpec = first.action_spec
-        self._masker = ActionMasker(first.action_spec, environment.actions)
-        self._model: PPOModel = build_ppo_model(
-            observation_spec=first.observation_spec,
-            action_spec=first.action_spec,
-            options=model,
-            generator=torch.Generator(),
-        ).to(device)
+        with ExitStack() as undo:
+            environments: list[VectorEnvironment] = []
+            for _ in range(count):
+                environments.append(make_vector_environment(environment, count=1))
+                undo.callback(environments[-1].close)
+            first = environments[0]
+            self._actions: ActionSpec = first.action_spec
+            self._masker = ActionMasker(first.action_spec, environment.actions)
+            self._model: PPOModel = build_ppo_model(
+                observation_spec=first.observation_spec,
+                action_spec=first.action_spec,
+                options=model,
+                generator=torch.Generator(),
+            ).to(device)
+            undo.pop_all()
+        self._player = EpisodePlayer(environments, max_episode_steps=max_episode_steps)
 
     def fits(self, weights: Mapping[str, Tensor]) -> bool:
         """Whether the network has tensors of these names and shapes."""
