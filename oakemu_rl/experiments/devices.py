@@ -34,4 +34,11 @@ def chosen_threads(options: RunOptions) -> int:
     core."""
     if options.torch_threads > 0:
         return options.torch_threads
-    return 1 if options.mode == "threads" else len(os.sched_getaffinity(0))
+    return 1 if options.mode == "threads" else _cores()
+
+
+def _cores() -> int:
+    """The cores that this process may use; all of them where the system cannot say."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
