@@ -21,14 +21,13 @@ from oakemu_rl.core.errors import (
     UnsupportedEnvironmentError,
 )
 from oakemu_rl.envs.games.game_env import SpectrumGame
-from oakemu_rl.envs.games.registry import find_game, game_names, register_games
+from oakemu_rl.envs.games.registry import find_game, game_names
 from oakemu_rl.envs.in_process import InProcessEnvironments
 from oakemu_rl.envs.spaces import action_names, action_spec, observation_conversion
 from oakemu_rl.envs.stacking import stack_frames
 from oakemu_rl.envs.vector import VectorEnvironment
 
 GAME_FILE_ENDING = ".toml"
-OUR_NAMESPACE = "OakEmu/"
 ATARI_NAMESPACE = "ALE/"
 RENDER_MODE = "rgb_array"
 QUIET_WARNINGS = (".*is out of date", ".*Overriding environment")
@@ -124,8 +123,6 @@ def _registered(name: str) -> EnvSpec:
     module, _, identifier = name.rpartition(":")
     if module:
         importlib.import_module(module)
-    elif name.startswith(OUR_NAMESPACE):
-        register_games()
     elif name.startswith(ATARI_NAMESPACE):
         _import_atari(name)
     if identifier not in gymnasium.registry:

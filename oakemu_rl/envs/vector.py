@@ -188,10 +188,11 @@ class VectorEnvironment:
         """
         members = sub_environments(self._envs)
         try:
-            frames = None if members else self._envs.render()
-            frame = members[index].render() if members else frames and frames[index]
+            frame: Any = members[index].render() if members else self._envs.render()
         except DependencyNotInstalled:
             return None
+        if not members and frame is not None:
+            frame = frame[index]
         return frame if isinstance(frame, np.ndarray) else None
 
     @property

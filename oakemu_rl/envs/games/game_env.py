@@ -10,10 +10,11 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
+from oakemu_rl.core.emulator import Emulator
 from oakemu_rl.core.errors import GameError
 from oakemu_rl.envs.games.definition import GameDefinition, MemoryValue
 from oakemu_rl.envs.games.registry import find_game
-from oakemu_rl.envs.spectrum.machine import SpectrumMachine
+from oakemu_rl.envs.spectrum.machine import FRAMES_PER_SECOND, SpectrumMachine
 from oakemu_rl.envs.spectrum.screen import colour_image, grey_image, palette
 
 GameObservation = NDArray[Any] | dict[str, NDArray[Any]]
@@ -35,7 +36,7 @@ class SpectrumGame(gymnasium.Env[GameObservation, np.int64]):
         MissingExtraError: the package `zx` is not installed.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 12.5}  # noqa: RUF012
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012 - as Gymnasium declares it
 
     def __init__(
         self,
@@ -56,10 +57,13 @@ class SpectrumGame(gymnasium.Env[GameObservation, np.int64]):
         self._hold_frames = settings.timing.hold_frames or settings.timing.frame_skip
         watched = self.definition.reward.names | self.definition.terminated.names
         self._watched = {name: settings.values[name] for name in watched}
-        self.metadata = {**self.metadata, "render_fps": 50 / settings.timing.frame_skip}
+        self.metadata = {
+            **self.metadata,
+            "render_fps": FRAMES_PER_SECOND / settings.timing.frame_skip,
+        }
         self.action_space = spaces.Discrete(len(self._keys))
         self.observation_space = _observation_space(self.definition)
-        self._machine = SpectrumMachine()
+        self._machine: Emulator = SpectrumMachine()
         self._start = self._start_up()
         self._playing = False
         self._steps = 0
@@ -84,7 +88,7 @@ class SpectrumGame(gymnasium.Env[GameObservation, np.int64]):
         self,
         *,
         seed: int | None = None,
-        options: dict[str, Any] | None = None,  # noqa: ARG002
+        options: dict[str, Any] | None = None,  # noqa: ARG002 - Gymnasium passes it
     ) -> tuple[GameObservation, dict[str, Any]]:
         """Begin an episode; `seed` decides the game's random numbers, else they are drawn on."""
         super().reset(seed=seed)

@@ -20,6 +20,7 @@ ROM_BYTES = 0x4000
 MEMORY_BYTES = 0x10000
 SCREEN_ADDRESS = 0x4000
 SCREEN_BYTES = 6912
+FRAMES_PER_SECOND = 50
 
 _TESTED = "zx>=0.13.15,<0.14"
 _VIEW_BYTES = 163_892
@@ -27,7 +28,9 @@ _ROM_START = bytes((0xF3, 0xAF, 0x11, 0xFF))
 _END_OF_FRAME = 2
 _HALT, _EI, _NOP = 0x76, 0xFB, 0x00
 _STATE_MARK = b"OAKZX48\x01"
-_STATE_BYTES = len(_STATE_MARK) + HEADER_BYTES + MEMORY_BYTES - ROM_BYTES + len(NO_KEYS) + 1
+_RAM_END = HEADER_BYTES + MEMORY_BYTES - ROM_BYTES
+"""Where the RAM ends in a saved state's body, and the rows of held keys begin."""
+_STATE_BYTES = len(_STATE_MARK) + _RAM_END + len(NO_KEYS) + 1
 _RUNNING, _HALTED, _AFTER_EI = 0, 1, 2
 _SCRATCH = 0xFFF0  # the last 16 bytes: uncontended, and put back after each use
 
@@ -145,8 +148,9 @@ class SpectrumMachine:
         body = memoryview(state)[len(_STATE_MARK) :]
         self._set_hidden_state(body[-1])
         self._view[:HEADER_BYTES] = body[:HEADER_BYTES]
-        self._view[HEADER_BYTES + ROM_BYTES : HEADER_BYTES + MEMORY_BYTES] = body[HEADER_BYTES:-9]
-        self._set_rows(bytes(body[-9:-1]))
+        ram = body[HEADER_BYTES:_RAM_END]
+        self._view[HEADER_BYTES + ROM_BYTES : HEADER_BYTES + MEMORY_BYTES] = ram
+        self._set_rows(bytes(body[_RAM_END:-1]))
 
     def close(self) -> None:
         """Free the machine. The view goes first: it does not keep the memory that it shows."""
