@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
-import pytest
 import torch
 from hypothesis import Phase, given, settings
 from hypothesis.strategies import SearchStrategy
@@ -65,18 +64,6 @@ def mutant_of(function: Function) -> Callable[[Function], Function]:
         return wrong
 
     return register
-
-
-def each_law(laws: Iterable[Law]) -> pytest.MarkDecorator:
-    """Run a test once for each law."""
-    return pytest.mark.parametrize("law", list(laws), ids=str)
-
-
-def each_mutant(mutants: Iterable[Mutant], laws: Iterable[Law]) -> pytest.MarkDecorator:
-    """Run a test once for each mutant of a function that the laws are about."""
-    functions = [law.function for law in laws]
-    concerned = [mutant for mutant in mutants if mutant.function in functions]
-    return pytest.mark.parametrize("mutant", concerned, ids=str)
 
 
 def assert_killed(mutant: Mutant, laws: Iterable[Law]) -> None:

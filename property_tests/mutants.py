@@ -4,7 +4,11 @@ Most are faults that other libraries really had. A mutant is called like the fun
 and must be noticed by a law of that function.
 """
 
-from property_tests.laws import PLANTED, Mutant
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from property_tests.laws import PLANTED, Law, Mutant, assert_killed
 from property_tests.planted import (
     of_advantages,
     of_decisions,
@@ -13,11 +17,13 @@ from property_tests.planted import (
     of_losses,
     of_schedules,
     of_statistics,
+    of_storage_faults,
     of_updates,
 )
 
 __all__ = [
     "MUTANTS",
+    "law_tests",
     "of_advantages",
     "of_decisions",
     "of_distributions",
@@ -25,7 +31,24 @@ __all__ = [
     "of_losses",
     "of_schedules",
     "of_statistics",
+    "of_storage_faults",
     "of_updates",
 ]
 
 MUTANTS: tuple[Mutant, ...] = tuple(PLANTED)
+
+
+def law_tests(laws: Sequence[Law]) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Two tests: each law holds, and some law notices each mutant of the functions they are of."""
+    functions = [law.function for law in laws]
+    concerned = [mutant for mutant in MUTANTS if mutant.function in functions]
+
+    @pytest.mark.parametrize("law", laws, ids=str)
+    def test_the_law_holds(law: Law) -> None:
+        law.examine(law.function)
+
+    @pytest.mark.parametrize("mutant", concerned, ids=str)
+    def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
+        assert_killed(mutant, laws)
+
+    return test_the_law_holds, test_a_law_notices_the_mutant

@@ -7,17 +7,8 @@ from hypothesis import strategies as st
 
 from oakemu_rl.core import generalized_advantages, normalize_advantages
 from property_tests import references
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_close,
-    assert_killed,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_close
+from property_tests.mutants import law_tests
 from property_tests.strategies import rollouts, tensors
 
 
@@ -78,12 +69,4 @@ LAWS = [
     for check in (agrees_with_the_slow_formula, gives_no_nan)
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

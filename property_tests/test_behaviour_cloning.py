@@ -7,18 +7,8 @@ from hypothesis import strategies as st
 
 from oakemu_rl.core import behaviour_cloning_accuracy, behaviour_cloning_loss
 from property_tests import references
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_close,
-    assert_killed,
-    assert_raises,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_close, assert_raises
+from property_tests.mutants import law_tests
 from property_tests.strategies import booleans, labelled_logits, tensors
 
 
@@ -89,12 +79,4 @@ LAWS = [
     )
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

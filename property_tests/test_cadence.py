@@ -5,17 +5,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from oakemu_rl.core import checkpoint_due, is_stale, rollouts_needed
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_killed,
-    assert_raises,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_raises
+from property_tests.mutants import law_tests
 
 
 def is_due_where_a_multiple_is_passed(function: Function, arguments: Arguments) -> None:
@@ -78,12 +69,4 @@ LAWS = [
     ),
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

@@ -14,17 +14,8 @@ from oakemu_rl.core.checks import (
     check_shape,
 )
 from oakemu_rl.core.number_checks import check_fraction, check_not_negative, check_positive
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_killed,
-    assert_raises,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_raises
+from property_tests.mutants import law_tests
 
 FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGER = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -113,12 +104,4 @@ LAWS = [
     ),
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

@@ -3,17 +3,8 @@
 from hypothesis import strategies as st
 
 from oakemu_rl.core import IllegalTransitionError, SlotPhase, SlotSignal, advance
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_killed,
-    assert_raises,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_raises
+from property_tests.mutants import law_tests
 
 LIFE = {
     "free": {"begin filling": "filling"},
@@ -59,12 +50,4 @@ LAWS = [
     ),
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

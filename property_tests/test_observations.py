@@ -12,16 +12,8 @@ from oakemu_rl.core import (
     observation_specs,
     observation_tensors,
 )
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_killed,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law
+from property_tests.mutants import law_tests
 from property_tests.strategies import tensors
 
 
@@ -80,12 +72,4 @@ LAWS = [
     )
 ] + [Law(function=observation_specs, arguments=some_specs(), check=gives_every_spec_a_name)]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

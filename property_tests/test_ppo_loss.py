@@ -8,17 +8,8 @@ from hypothesis import strategies as st
 
 from oakemu_rl.core import clipped_policy_loss, explained_variance, kl_estimate, value_loss
 from property_tests import references
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_close,
-    assert_killed,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_close
+from property_tests.mutants import law_tests
 from property_tests.strategies import grid, policy_rows, tensors, value_rows, values_and_returns
 
 
@@ -105,12 +96,4 @@ LAWS = [
     ),
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

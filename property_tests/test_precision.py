@@ -4,16 +4,8 @@ import torch
 from hypothesis import strategies as st
 
 from oakemu_rl.core.precision import at_least_float32
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_killed,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law
+from property_tests.mutants import law_tests
 
 
 def widens_half_types_alone(function: Function, arguments: Arguments) -> None:
@@ -33,12 +25,4 @@ LAWS = [
     )
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

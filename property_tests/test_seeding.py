@@ -3,16 +3,8 @@
 from hypothesis import strategies as st
 
 from oakemu_rl.core import derive_seed
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_killed,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law
+from property_tests.mutants import law_tests
 
 
 def is_a_function_into_31_bits(function: Function, arguments: Arguments) -> None:
@@ -44,12 +36,4 @@ LAWS = [
     for check in (is_a_function_into_31_bits, changes_with_each_argument)
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

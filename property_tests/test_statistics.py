@@ -6,17 +6,8 @@ import torch
 from hypothesis import strategies as st
 
 from oakemu_rl.core import Moments, batch_moments, merge_moments
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_close,
-    assert_killed,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_close
+from property_tests.mutants import law_tests
 from property_tests.strategies import tensors
 
 
@@ -75,12 +66,4 @@ LAWS = [
     Law(function=merge_moments, arguments=one_batch(), check=are_left_alone_by_no_rows),
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

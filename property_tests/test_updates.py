@@ -11,17 +11,8 @@ from oakemu_rl.core import LossWeights, PPOMinibatchMetrics, SkipCause
 from oakemu_rl.core.guards import bad_updates_in_a_row, skip_cause
 from oakemu_rl.core.successors import successor_values
 from oakemu_rl.core.total_loss import mean_metrics, total_loss
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_close,
-    assert_killed,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_close
+from property_tests.mutants import law_tests
 from property_tests.strategies import booleans, flags, grid, tensors
 
 BAD = (SkipCause.NON_FINITE_LOSS, SkipCause.NON_FINITE_GRADIENT)
@@ -139,12 +130,4 @@ LAWS = [
     ),
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

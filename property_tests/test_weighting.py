@@ -6,17 +6,8 @@ import attrs
 from hypothesis import strategies as st
 
 from oakemu_rl.core import Phase, Schedule, learning_phase, loss_weights
-from property_tests.laws import (
-    Arguments,
-    Function,
-    Law,
-    Mutant,
-    assert_killed,
-    assert_raises,
-    each_law,
-    each_mutant,
-)
-from property_tests.mutants import MUTANTS
+from property_tests.laws import Arguments, Function, Law, assert_raises
+from property_tests.mutants import law_tests
 from property_tests.strategies import any_schedules
 
 
@@ -85,12 +76,4 @@ LAWS = [
     ),
 ]
 
-
-@each_law(LAWS)
-def test_the_law_holds(law: Law) -> None:
-    law.examine(law.function)
-
-
-@each_mutant(MUTANTS, LAWS)
-def test_a_law_notices_the_mutant(mutant: Mutant) -> None:
-    assert_killed(mutant, LAWS)
+test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)
