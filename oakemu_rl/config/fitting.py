@@ -1,11 +1,10 @@
 """Fits plain data to records, field by field; `MisfitError` says where and why it does not fit.
 
-One hook a kind of type: scalars, schedules, enumerations, lists, tables, unions and records.
+One hook for each kind of type: scalars, schedules, choices, lists, tables, unions and records.
 Files and the sources of values are not known here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
@@ -55,12 +54,12 @@ def fit(data: object, record_type: type[Record]) -> Record:
 @cache
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter()
+    # A hook for one type stands before those for kinds of types: Schedule is a record too.
     for scalar in (bool, int, float, str):
         converter.register_structure_hook(scalar, _scalar)
     converter.register_structure_hook(Schedule, _schedule)
     for predicate, build in (
         (attrs.has, _record_hook),
-        (_is_enum, lambda _wanted, _fit: _enum),
         (_is_literal, lambda _wanted, _fit: _literal),
         (is_union, _union_hook),
         (_is_sequence, _sequence_hook),
@@ -69,8 +68,6 @@ def _converter() -> cattrs.Converter:
         converter.register_structure_hook_factory(
             predicate, lambda wanted, build=build: build(wanted, converter.structure)
         )
-    # Registered last, so that it stands before the hook for every other attrs record.
-    converter.register_structure_hook_func(lambda wanted: wanted is Schedule, _schedule)
     return converter
 
 
@@ -79,8 +76,6 @@ def _refuse(value: object, wanted: Any) -> MisfitError:
 
 
 def _scalar(value: Any, wanted: Any) -> Any:
-    if _is_enum(wanted):  # A StrEnum is found through its base class str.
-        return _enum(value, wanted)
     if type(value) is wanted:
         return value
     if wanted is float and type(value) is int:
@@ -100,32 +95,19 @@ def _schedule(value: Any, wanted: Any) -> Schedule:
         raise MisfitError(str(error)) from None
 
 
-def _is_enum(wanted: Any) -> bool:
-    return isinstance(wanted, type) and issubclass(wanted, Enum)
-
-
-def _enum(value: Any, wanted: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return wanted(value)
-        except ValueError:
-            close = nearest(value, [str(member.value) for member in wanted])
-            if close is not None:
-                problem = f"{_refuse(value, wanted)}; did you mean {close}?"
-                raise MisfitError(problem) from None
-    raise _refuse(value, wanted)
-
-
 def _is_literal(wanted: Any) -> bool:
     origin: object = get_origin(wanted)
     return origin is Literal
 
 
 def _literal(value: Any, wanted: Any) -> Any:
-    for choice in get_args(wanted):
+    choices = get_args(wanted)
+    for choice in choices:
         if type(value) is type(choice) and value == choice:
             return value
-    raise _refuse(value, wanted)
+    refusal = _refuse(value, wanted)
+    close = nearest(value, map(str, choices)) if isinstance(value, str) else None
+    raise MisfitError(f"{refusal}; did you mean {close}?") if close else refusal
 
 
 def _is_sequence(wanted: Any) -> bool:

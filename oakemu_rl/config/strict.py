@@ -7,7 +7,6 @@ which layers of values there are is not known here.
 
 import tomllib
 from collections.abc import Mapping
-from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -77,10 +76,8 @@ def parse_toml_value(text: str) -> object:
 def _plain(value: object) -> object:
     if isinstance(value, Schedule):
         return value.to_data()
-    if isinstance(value, Enum):
-        return value.value
     if isinstance(value, Mapping):
-        return {str(_plain(key)): _plain(item) for key, item in value.items() if item is not None}
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
     return unstructure(value) if attrs.has(type(value)) else value

@@ -6,7 +6,6 @@ import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin
 
 import attrs
@@ -91,8 +90,6 @@ def _words(wanted: Any) -> tuple[str, str]:
         return _either(one for one, _ in words), _either(many for _, many in words)
     if origin is Literal:
         return _choices(arguments)
-    if isinstance(wanted, type) and issubclass(wanted, Enum):
-        return _choices([member.value for member in wanted])
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return f"a table of {_words(arguments[1])[1]}", "tables"
     if isinstance(origin, type) and issubclass(origin, Sequence):

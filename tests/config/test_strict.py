@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import date
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -138,15 +137,10 @@ def test_a_fault_is_told_with_its_place(data: object, message: str) -> None:
     assert refusal(data).startswith(f"x.toml: {message}")
 
 
-class Kind(StrEnum):
-    BYTE = "byte"
-    WORD = "word"
-
-
 @attrs.frozen(kw_only=True)
 class Value:
     address: int
-    kind: Kind = Kind.BYTE
+    kind: Literal["byte", "word"] = "byte"
 
 
 @attrs.frozen(kw_only=True)
@@ -175,7 +169,7 @@ def test_records_of_all_kinds_of_fields_go_to_data_and_back() -> None:
         "rate": 0.5,
     }
     thing = structure(data, Thing, source="x.toml")
-    assert thing.values["score high"] == Value(address=1, kind=Kind.WORD)
+    assert thing.values["score high"] == Value(address=1, kind="word")
     assert thing.blocks == (Value(address=2),)
     assert thing.pair == (3, 4.0)
     assert thing.names == ("a", "b")
