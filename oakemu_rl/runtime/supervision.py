@@ -44,7 +44,7 @@ def beat() -> None:
         pulse.beat()
 
 
-@attrs.define(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False)
 class _Part:
     role: str
     thread: threading.Thread
