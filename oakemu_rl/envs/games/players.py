@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Protocol
 
+from oakemu_rl.envs.games.registry import GYMNASIUM_IDS
+
 _NOOP, _LEFT, _RIGHT = 0, 1, 2
 _BASKET_MIDDLE = 2  # columns from the basket's left edge to where it catches best
 _NO_ACORN, _BROKEN = 0, 3
@@ -30,5 +32,5 @@ class AcornsPlayer:
 
 
 def scripted_player(name: str) -> ScriptedPlayer | None:
-    """The scripted player of the game of this name, or None where there is none."""
-    return AcornsPlayer() if name == "acorns" else None
+    """The scripted player of our game of this name or Gymnasium id; None where there is none."""
+    return AcornsPlayer() if name in ("acorns", GYMNASIUM_IDS["acorns"]) else None
