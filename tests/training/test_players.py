@@ -1,18 +1,20 @@
 """Whole episodes: no illegal action, one seed one episode, whoever plays."""
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from oakemu_rl.config.options import EnvironmentOptions, ModelOptions
+from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.training.action_masker import ActionMasker
 from oakemu_rl.training.episodes import Choose, EpisodePlayer, LiveStates
 from oakemu_rl.training.players import policy_player, random_player
 from oakemu_rl.training.test_bench import TestBench
 from tests.training.parts import CPU, small_model
-from tests.training.worlds import ACTIONS, MASKED_ID
+from tests.training.worlds import ACTIONS, MASKED_ID, Masked
 
 MASKED = EnvironmentOptions(id=MASKED_ID)
 CART_POLE = EnvironmentOptions(id="CartPole-v1")
@@ -168,6 +170,23 @@ def cart_pole_weights(seed: int = 0) -> dict[str, Tensor]:
 
 def bench_of(options: EnvironmentOptions, count: int = 3) -> TestBench:
     return TestBench(environment=options, model=HIDDEN, count=count, device=CPU)
+
+
+def test_a_bench_that_cannot_be_made_closes_its_environments() -> None:
+    closed: list[Masked] = []
+
+    class Closing(Masked):
+        def close(self) -> None:
+            closed.append(self)
+
+    name = "oakemu-tests/Closing-v0"
+    gymnasium.register(name, entry_point=Closing)
+    try:
+        with pytest.raises(ConfigurationError, match="unknown action 'jump'"):
+            bench_of(EnvironmentOptions(id=name, actions=("jump",)), count=2)
+    finally:
+        del gymnasium.registry[name]
+    assert len(closed) == 2
 
 
 @pytest.mark.parametrize("mode", ["greedy", "sampled"])
