@@ -1,6 +1,6 @@
 """From the words of the command line to a command and its dotted flags.
 
-Wrong words are told in one line with the nearest right one. What commands do is not here.
+A wrong word is answered in one line with the nearest right one. What commands do is not here.
 """
 
 import io
@@ -26,7 +26,7 @@ _RULE = re.compile(r"─{3,}")
 
 
 def parse(arguments: Sequence[str]) -> tuple[Command, Settings] | str:
-    """The command and its dotted flags; for a plea for help, the text that answers it.
+    """The command and its dotted flags; or the overview of commands where that is asked for.
 
     Raises:
         UserError: a word is wrong or missing.

@@ -26,9 +26,10 @@ def run(arguments: Sequence[str]) -> int:
         parsed = parse(arguments)
         if isinstance(parsed, str):
             sys.stdout.write(parsed)
-            return 0
-        command, settings = parsed
-        code = command.run(settings)
+            code = 0
+        else:
+            command, settings = parsed
+            code = command.run(settings)
         sys.stdout.flush()
     except OakEmuError as error:
         sys.stderr.write(f"{PROGRAM}: error: {' '.join(str(error).split())}\n")
@@ -37,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{PROGRAM}: interrupted\n")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe has gone; a second complaint at the exit's flush is not wanted.
+        # The reader of the pipe is gone; the flush at exit must not complain a second time.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code

@@ -137,8 +137,9 @@ main()
     assert "ZeroDivisionError: odd" in failed.stderr
 
 
-def test_a_reader_that_goes_away_gets_no_traceback() -> None:
-    script = """
+@pytest.mark.parametrize("words", ["config show acorns", "--help"])
+def test_a_reader_that_goes_away_gets_no_traceback(words: str) -> None:
+    script = f"""
 import sys
 sys.stdout.close()
 import os
@@ -146,7 +147,7 @@ read, write = os.pipe()
 os.close(read)
 sys.stdout = os.fdopen(write, "w")
 from oakemu_rl.cli.main import run
-sys.exit(run(["config", "show", "acorns"]))
+sys.exit(run({words.split()}))
 """
     done = in_own_process("-c", script)
     assert (done.returncode, done.stderr) == (1, "")
