@@ -7,6 +7,9 @@ import torch
 
 from oakemu_rl.core.minibatches import BehaviorCloningMinibatch
 
+EventDetail = str | int | float | bool | None
+"""What may be told of an event beside its kind and step."""
+
 
 class MetricsWriter(Protocol):
     """Takes named numbers at an environment step. Called from any thread."""
@@ -21,9 +24,7 @@ class MetricsWriter(Protocol):
 class EventLog(Protocol):
     """Takes what happened, as data. Called from any thread."""
 
-    def record(
-        self, kind: str, /, *, env_steps: int, **details: str | int | float | bool | None
-    ) -> None:
+    def record(self, kind: str, /, *, env_steps: int, **details: EventDetail) -> None:
         """Record that an event of this kind happened at `env_steps`."""
 
 

@@ -20,19 +20,17 @@ _REFRESHES_PER_SECOND = 4
 
 
 class _Follower:
-    """The progress, kept up to date from any thread."""
+    """The progress, which changes only while `_lock` is held."""
 
     def __init__(self, *, total_steps: int, clock: Clock) -> None:
         self._clock = clock
         self._lock = Lock()
         self._progress = Progress(total_steps=total_steps, time=clock())
 
-    def follow(self, *, env_steps: int, values: Mapping[str, float]) -> Progress:
-        with self._lock:
-            self._progress = advanced(
-                self._progress, env_steps=env_steps, values=values, time=self._clock()
-            )
-            return self._progress
+    def _follow(self, *, env_steps: int, values: Mapping[str, float]) -> None:
+        self._progress = advanced(
+            self._progress, env_steps=env_steps, values=values, time=self._clock()
+        )
 
 
 class LiveConsole(_Follower):
@@ -51,7 +49,8 @@ class LiveConsole(_Follower):
 
     def write(self, *, env_steps: int, values: Mapping[str, float]) -> None:
         """Take the record; the next drawing shows it."""
-        self.follow(env_steps=env_steps, values=values)
+        with self._lock:
+            self._follow(env_steps=env_steps, values=values)
 
     def close(self) -> None:
         """Draw a last time and leave the screen to others."""
@@ -69,24 +68,24 @@ class PlainConsole(_Follower):
     ) -> None:
         super().__init__(total_steps=total_steps, clock=clock)
         self._console = console
-        self._printing = Lock()
         self._next_line = clock()
         self._printed: Progress | None = None
 
     def write(self, *, env_steps: int, values: Mapping[str, float]) -> None:
         """Take the record, and print a line where one is due."""
-        progress = self.follow(env_steps=env_steps, values=values)
-        with self._printing:
-            if names.EVALUATION_RETURN_MEAN in values or progress.time >= self._next_line:
-                self._print(progress)
+        with self._lock:
+            self._follow(env_steps=env_steps, values=values)
+            if names.EVALUATION_RETURN_MEAN in values or self._progress.time >= self._next_line:
+                self._print()
 
     def close(self) -> None:
         """Print what has not been printed yet."""
-        with self._printing:
+        with self._lock:
             if self._printed is not self._progress and self._progress.env_steps > 0:
-                self._print(self._progress)
+                self._print()
 
-    def _print(self, progress: Progress) -> None:
+    def _print(self) -> None:
+        progress = self._progress
         line = progress_line(progress, time=progress.time)
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
         self._printed = progress

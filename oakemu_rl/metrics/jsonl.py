@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from oakemu_rl.core.ports import EventDetail
 from oakemu_rl.metrics.lines import LineFile
 from oakemu_rl.metrics.names import ENV_STEPS
 from oakemu_rl.metrics.values import checked_values
-
-Detail = str | int | float | bool | None
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _finite(values: Mapping[str, Detail]) -> dict[str, Detail]:
+def _finite(values: Mapping[str, EventDetail]) -> dict[str, EventDetail]:
     """`values` with None for NaN and infinity, which strict JSON cannot say."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -56,7 +55,7 @@ class EventFile:
         self._lines = LineFile(path)
         self._now = now
 
-    def record(self, kind: str, /, *, env_steps: int, **details: Detail) -> None:
+    def record(self, kind: str, /, *, env_steps: int, **details: EventDetail) -> None:
         """Append one event."""
         event = {
             "time": self._now().isoformat(timespec="milliseconds"),
