@@ -82,12 +82,12 @@ class RolloutBuffer:
     @property
     def on_policy_rows(self) -> int:
         """Rows of the selected slot that the policy itself acted in."""
-        return int((self.storage.valid & ~self.storage.replayed).sum())
+        return int(self._on_policy().sum())
 
     @property
     def replayed_rows(self) -> int:
         """Rows of the selected slot that were replayed from a demonstration."""
-        return int((self.storage.valid & self.storage.replayed).sum())
+        return int(self._replayed().sum())
 
     def begin(self, slot: int, *, version: int) -> None:
         """Start to fill `slot` with the policy of this version."""
@@ -149,8 +149,10 @@ class RolloutBuffer:
 
     def observations(self) -> Observations:
         """The valid observations of the selected slot, [rows, ...], on the device."""
-        rows = self.storage.valid.flatten().nonzero().squeeze(1).to(self.device)
-        return _take(self.storage.flat(self.device).observations, rows)
+        storage = self.storage
+        return map_observations(
+            lambda tensor: tensor[storage.valid].to(self.device), storage.observations
+        )
 
     def on_policy_minibatches(
         self, size: int, *, epochs: int, generator: torch.Generator
@@ -160,7 +162,7 @@ class RolloutBuffer:
         The last minibatch of an epoch holds what is left over and may be short.
         """
         fields = self.storage.flat(self.device)
-        wanted = (self.storage.valid & ~self.storage.replayed).flatten()
+        wanted = self._on_policy()
         for _ in range(epochs):
             for rows in _shuffled(wanted, size, generator, self.device):
                 yield RolloutMinibatch(
@@ -180,13 +182,18 @@ class RolloutBuffer:
     ) -> Iterator[BehaviorCloningMinibatch]:
         """Shuffled minibatches of the replayed rows, each row once, the last one maybe short."""
         fields = self.storage.flat(self.device)
-        wanted = (self.storage.valid & self.storage.replayed).flatten()
-        for rows in _shuffled(wanted, size, generator, self.device):
+        for rows in _shuffled(self._replayed(), size, generator, self.device):
             yield BehaviorCloningMinibatch(
                 observations=_take(fields.observations, rows),
                 actions=fields.actions[rows],
                 action_masks=fields.action_masks[rows] if self._masked[self._selected] else None,
             )
+
+    def _on_policy(self) -> Tensor:
+        return self.storage.valid & ~self.storage.replayed
+
+    def _replayed(self) -> Tensor:
+        return self.storage.valid & self.storage.replayed
 
 
 def _take(observations: Observations, rows: Tensor) -> Observations:
@@ -196,7 +203,7 @@ def _take(observations: Observations, rows: Tensor) -> Observations:
 def _shuffled(
     wanted: Tensor, size: int, generator: torch.Generator, device: torch.device
 ) -> Iterator[Tensor]:
-    """The indices of the wanted rows in random order, `size` at a time, on `device`."""
-    rows = wanted.nonzero().squeeze(1)
+    """The flat indices of the wanted rows [T, N] in random order, `size` at a time, on `device`."""
+    rows = wanted.flatten().nonzero().squeeze(1)
     order = torch.randperm(len(rows), generator=generator)
     return iter(rows[order].to(device).split(size) if len(rows) else ())
