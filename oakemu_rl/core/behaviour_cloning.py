@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from oakemu_rl.core.checks import (
-    check_dimensions,
     check_floating,
     check_integer,
     check_shape,
@@ -69,7 +68,6 @@ def behaviour_cloning_accuracy(
         TypeError: a dtype is wrong. ValueError: a shape is wrong.
     """
     check_integer("actions", actions)
-    check_dimensions("actions", actions, "B")
     greedy = greedy_actions(logits=logits, mask=mask)
     check_shape("actions", actions, greedy.shape, "B")
     return (greedy == actions).float().mean()

@@ -1,6 +1,6 @@
 """Schedules: numbers that change with the environment step, as data.
 
-A schedule is a row of sections, each a curve from `start` to `end` over a number of environment
+A schedule is a list of sections, each a curve from `start` to `end` over a number of environment
 steps; a section begins at the step where the one before it ended. Past its last section a schedule
 holds that section's last value. It can be compared, hashed, written to a file and read back; what a
 number is used for, and where files are read, is not here.
@@ -41,13 +41,12 @@ def _exponential(start: float, end: float, fraction: float) -> float:
 
 
 _INTERPOLATIONS: Mapping[Curve, Callable[[float, float, float], float]] = {
-    Curve.CONSTANT: _linear,
     Curve.LINEAR: _linear,
     Curve.COSINE: _cosine,
     Curve.EXPONENTIAL: _exponential,
 }
+_MOVING = tuple(_INTERPOLATIONS)
 _SEQUENCE = "sequence"
-_MOVING = (Curve.LINEAR, Curve.COSINE, Curve.EXPONENTIAL)
 _KINDS = (*(curve.value for curve in Curve), _SEQUENCE)
 
 
