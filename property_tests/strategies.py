@@ -107,7 +107,7 @@ def policy_rows(draw: st.DrawFn) -> dict[str, Any]:
     advantages = draw(tensors((rows,)))
     change = draw(tensors((rows,), ratios))
     if draw(booleans):
-        change[advantages > 0.0] = 200.0
+        change[advantages >= 0.0] = 200.0
     return {
         "log_probs": old + change,
         "old_log_probs": old,

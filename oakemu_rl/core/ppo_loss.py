@@ -1,4 +1,4 @@
-"""The terms of the PPO loss and the numbers that watch it.
+"""The terms of the PPO loss and its diagnostics.
 
 The entropy term is in `masks`, the weights of the terms are in `weighting`; the optimizer step
 is not here. Only what is being learned receives gradient: what was recorded is detached. Letter: B
@@ -38,9 +38,9 @@ def clipped_policy_loss(
         loss  = -mean(min(ratio * A, clip(ratio, 1 - clip_range, 1 + clip_range) * A))
 
     Advantages are taken as given. The lesser term bounds the ratio from one side alone: from above
-    where A > 0, from below elsewhere. So the logarithm is bounded there before it is exponentiated,
-    and a ratio that overflows beyond its bound gives gradient 0, not NaN. `clip_fraction` is the
-    share of rows with abs(ratio - 1) > clip_range, on either side; `approx_kl` is `kl_estimate`.
+    where A >= 0, from below elsewhere. So its logarithm is bounded before it is exponentiated, and
+    a ratio that overflows beyond its bound gives gradient 0, not NaN. `clip_fraction` is the share
+    of rows with abs(ratio - 1) > clip_range, on either side; `approx_kl` is `kl_estimate`.
 
     Shapes:
         log_probs, old_log_probs, advantages [B] floating. Gradient reaches `log_probs` alone.
@@ -57,7 +57,7 @@ def clipped_policy_loss(
     log_ratio = at_least_float32(log_probs) - at_least_float32(old_log_probs.detach())
     least = math.log1p(-clip_range) if clip_range < 1.0 else -math.inf
     bounded = torch.where(
-        advantages > 0.0,
+        advantages >= 0.0,
         log_ratio.clamp(max=math.log1p(clip_range)),
         log_ratio.clamp(min=least),
     )

@@ -52,17 +52,20 @@ def test_an_unchanged_policy_has_ratio_one() -> None:
     assert result.clip_fraction.item() == 0.0
 
 
-def test_a_ratio_that_overflows_behind_its_bound_gives_no_nan() -> None:
+@pytest.mark.parametrize(("advantage", "loss"), [(1.0, -1.1), (0.0, -0.5)])
+def test_a_ratio_that_overflows_behind_its_bound_gives_no_nan(
+    advantage: float, loss: float
+) -> None:
     log_probs = tensor(0.0, -1.0).requires_grad_()
     result = clipped_policy_loss(
         log_probs=log_probs,
         old_log_probs=tensor(-200.0, -1.0),
-        advantages=tensor(1.0, 1.0),
+        advantages=tensor(advantage, 1.0),
         clip_range=0.2,
     )
     result.loss.backward()
     assert log_probs.grad is not None
-    assert result.loss.item() == pytest.approx(-1.1)
+    assert result.loss.item() == pytest.approx(loss)
     assert log_probs.grad.tolist() == [0.0, -0.5]
 
 
