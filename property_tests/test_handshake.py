@@ -1,5 +1,7 @@
 """A slot goes round its life, and an illegal signal leaves it where it was."""
 
+from functools import partial
+
 from hypothesis import strategies as st
 
 from oakemu_rl.core import IllegalTransitionError, SlotPhase, SlotSignal, advance
@@ -19,7 +21,7 @@ def walks_the_circle(function: Function, arguments: Arguments) -> None:
     for signal in arguments["signals"]:
         expected = LIFE[phase].get(signal)
         if expected is None:
-            call = lambda phase=phase, signal=signal: function(phase, signal)  # noqa: E731
+            call = partial(function, phase, signal)
             assert_raises(IllegalTransitionError, f"'{phase}'", call)
             assert_raises(IllegalTransitionError, f"'{signal}'", call)
         else:

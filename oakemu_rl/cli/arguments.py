@@ -26,7 +26,7 @@ _RULE = re.compile(r"─{3,}")
 
 
 def parse(arguments: Sequence[str]) -> tuple[Command, Settings] | str:
-    """The command and its dotted flags; or the overview of commands where that is asked for.
+    """The command and its dotted flags, or the overview of commands where that is asked for.
 
     Raises:
         UserError: a word is wrong or missing.

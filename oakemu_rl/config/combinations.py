@@ -9,7 +9,7 @@ from oakemu_rl.config.ppo import PPOExperimentConfiguration
 
 @attrs.frozen(kw_only=True)
 class Contradiction:
-    """Settings that cannot hold together, the one to change first; `problem` says how."""
+    """Settings that contradict each other, first the one to change; `problem` is for the user."""
 
     paths: tuple[str, ...]
     problem: str

@@ -56,11 +56,11 @@ def structure(data: object, record_type: type[Record], *, source: str) -> Record
         raise ConfigurationError(fault.told_of(source)) from None
 
 
-def unstructure(record: object) -> dict[str, Any]:
+def unstructure(record: attrs.AttrsInstance) -> dict[str, Any]:
     """The record as plain data that TOML and JSON can hold; a value of None is left out."""
     return {
         field.name: _plain(value)
-        for field in attrs.fields(type(record))  # type: ignore[arg-type]
+        for field in attrs.fields(type(record))
         if field.init and (value := getattr(record, field.name)) is not None
     }
 
@@ -73,7 +73,7 @@ def parse_toml_value(text: str) -> object:
         return text
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> object:
     if isinstance(value, Schedule):
         return value.to_data()
     if isinstance(value, Mapping):

@@ -10,8 +10,8 @@ def checkpoint_due(*, env_steps: int, last_env_steps: int, every_steps: int) -> 
     """Whether a multiple of `every_steps` lies in (last_env_steps, env_steps].
 
     `last_env_steps` is the count at the last checkpoint, or at the start of training; so a step
-    that passes several multiples at once gives one checkpoint, and a checkpoint off the grid moves
-    none.
+    that passes several multiples at once gives one checkpoint, and a checkpoint off the grid does
+    not move the later ones.
 
     Raises:
         ValueError: a count is negative, `every_steps` is not above 0, or steps went back.

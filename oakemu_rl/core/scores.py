@@ -36,7 +36,7 @@ def confidence_interval(scores: Sequence[float], level: float = 0.95) -> tuple[f
 
 
 def student_quantile(level: float, degrees: int) -> float:
-    """The t with P(-t <= T <= t) = level, for Student's T with so many degrees of freedom.
+    """The t with P(-t <= T <= t) = level, for Student's T with this many degrees of freedom.
 
     The probability is a finite sum in cos(theta), theta = arctan(t / sqrt(degrees)) (Abramowitz and
     Stegun 1964, 26.7.3 and 26.7.4); it rises with theta, which is found by bisection.

@@ -12,8 +12,8 @@ def successor_values(
     """`V(s'_t)`, the value of the true next observation of each step.
 
     `V(s'_t) = final_values_t` where the episode ended at t, else `values_{t+1}`, and `last_values`
-    after the last step. An actor knows `values_{t+1}` one step later for nothing; only at an
-    episode's end has it to ask the model about an observation on which it never acts.
+    after the last step. An actor computes `values_{t+1}` one step later anyway; only at the end of
+    an episode must it ask the model about an observation on which it never acts.
 
     Shapes:
         values, final_values [T, N] float; ended [T, N] bool; last_values [N]. Result [T, N].

@@ -20,7 +20,7 @@ _MOST_COLUMNS = 100
 
 @attrs.frozen(kw_only=True)
 class Test:
-    """One look of the tester: mean score, its standard error if known, and the weights' step."""
+    """One result of the tester: mean score, standard error if known, and step of the weights."""
 
     score: float
     error: float | None
