@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 from torch import Tensor
 
+from oakemu_rl.core.checks import check_shape
 from oakemu_rl.core.minibatches import PPOMinibatchMetrics
 from oakemu_rl.core.weighting import LossWeights
 
@@ -23,15 +24,19 @@ def total_loss(
 
     A term of weight 0 is left out, so that it passes no gradient and, where it is not finite, no
     NaN.
+
+    Raises:
+        ValueError: a term is not a scalar.
     """
-    terms = (
-        (weights.policy, policy_loss),
-        (weights.value, value_loss),
-        (-weights.entropy, entropy),
-        (weights.behaviour_cloning, behaviour_cloning_loss),
-    )
+    terms = {
+        "policy_loss": (weights.policy, policy_loss),
+        "value_loss": (weights.value, value_loss),
+        "entropy": (-weights.entropy, entropy),
+        "behaviour_cloning_loss": (weights.behaviour_cloning, behaviour_cloning_loss),
+    }
     loss = policy_loss.new_zeros(())
-    for weight, term in terms:
+    for name, (weight, term) in terms.items():
+        check_shape(name, term, (), "")
         if weight != 0.0:
             loss = loss + weight * term
     return loss
