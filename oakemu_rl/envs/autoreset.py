@@ -8,12 +8,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array
 
 from oakemu_rl.core.errors import EnvironmentFaultError, UnsupportedEnvironmentError
+from oakemu_rl.envs.info_keys import SUCCESS_KEY
 from oakemu_rl.envs.masks import Flags
 
 MODE_KEY = "autoreset_mode"
 FINAL_KEY = "final_obs"
 FINAL_INFO_KEY = "final_info"
-SUCCESS_KEY = "is_success"
 
 
 def autoreset_mode(envs: VectorEnv[Any, Any, Any], *, environment: str) -> AutoresetMode:

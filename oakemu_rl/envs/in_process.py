@@ -12,11 +12,14 @@ from gymnasium import Env
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array
 
+from oakemu_rl.envs.info_keys import MASK_KEY, SUCCESS_KEY
+
 
 class InProcessEnvironments(VectorEnv[Any, Any, Any]):
     """A vector environment in the mode `AutoresetMode.DISABLED` over environments of equal spaces.
 
-    Observations come in one buffer that the next call overwrites: who keeps them, copies them.
+    Observations come in one buffer that the next call overwrites: who keeps them, copies them. Of
+    the environments' infos only the entries that are read in this package are passed on.
     """
 
     def __init__(self, envs: Sequence[Env[Any, Any]]) -> None:
@@ -41,7 +44,7 @@ class InProcessEnvironments(VectorEnv[Any, Any, Any]):
         for row in np.flatnonzero(mask).tolist():
             chosen = None if seed is None else seed[row]
             self._latest[row], info = self.envs[row].reset(seed=chosen)
-            infos = self._with_info(infos, info, row)
+            self._note(infos, info, row)
         return self._observe(), infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -53,7 +56,7 @@ class InProcessEnvironments(VectorEnv[Any, Any, Any]):
             rewards.append(reward)
             terminations.append(terminated)
             truncations.append(truncated)
-            infos = self._with_info(infos, info, row)
+            self._note(infos, info, row)
         return (
             self._observe(),
             np.array(rewards, dtype=np.float64),
@@ -67,8 +70,16 @@ class InProcessEnvironments(VectorEnv[Any, Any, Any]):
         for env in self.envs:
             env.close()
 
-    def _with_info(self, infos: dict[str, Any], info: dict[str, Any], row: int) -> dict[str, Any]:
-        return self._add_info(infos, info, row) if info else infos
+    def _note(self, infos: dict[str, Any], info: dict[str, Any], row: int) -> None:
+        """Put what is read later into the joint info, as it is: a wrong mask is refused there."""
+        for key in (MASK_KEY, SUCCESS_KEY):
+            if key not in info:
+                continue
+            if key not in infos:
+                infos[key] = np.full(self.num_envs, None, dtype=object)
+                infos[f"_{key}"] = np.zeros(self.num_envs, dtype=np.bool_)
+            infos[key][row] = info[key]
+            infos[f"_{key}"][row] = True
 
     def _observe(self) -> Any:
         return concatenate(self.single_observation_space, self._latest, self._batch)

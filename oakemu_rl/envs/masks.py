@@ -13,6 +13,7 @@ from gymnasium import Env
 from gymnasium.vector import VectorEnv
 
 from oakemu_rl.core.errors import EnvironmentFaultError
+from oakemu_rl.envs.info_keys import MASK_KEY
 
 Masks = npt.NDArray[np.bool_]
 """[N, A], true where the action is legal."""
@@ -20,7 +21,6 @@ Masks = npt.NDArray[np.bool_]
 Flags = npt.NDArray[np.bool_]
 """[N], one for each environment."""
 
-INFO_KEY = "action_mask"
 METHOD = "action_masks"
 
 
@@ -48,7 +48,7 @@ class MaskReader:
 
     def read_after_reset(self, infos: Mapping[str, Any]) -> Masks | None:
         """The masks [N, A] of the first observations, or None where there are none to read."""
-        self._in_info = INFO_KEY in infos
+        self._in_info = MASK_KEY in infos
         return self.read(infos, rows=np.ones(self._count, dtype=np.bool_))
 
     def read(self, infos: Mapping[str, Any], *, rows: Flags) -> Masks | None:
@@ -58,12 +58,12 @@ class MaskReader:
             EnvironmentFaultError: a mask is missing, of a wrong shape or type, or allows no action.
         """
         if self._in_info:
-            given = infos.get(INFO_KEY, ())
-            present = infos.get(f"_{INFO_KEY}", np.zeros(self._count, dtype=np.bool_))
+            given = infos.get(MASK_KEY, ())
+            present = infos.get(f"_{MASK_KEY}", np.zeros(self._count, dtype=np.bool_))
             return self._gather(rows, lambda row: given[row] if present[row] else None)
-        if INFO_KEY in infos:
+        if MASK_KEY in infos:
             raise EnvironmentFaultError(
-                f"environment {self._environment!r} gave info[{INFO_KEY!r}] after a step but not "
+                f"environment {self._environment!r} gave info[{MASK_KEY!r}] after a step but not "
                 "after the reset; it must stand in the info of both"
             )
         return self._gather(rows, lambda row: self._methods[row]()) if self._methods else None

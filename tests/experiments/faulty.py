@@ -73,7 +73,7 @@ class Faulty(gymnasium.Env[Any, Any]):
     def _info(self) -> dict[str, Any]:
         if not self._fault.startswith("info"):
             return {}
-        mask = self._mask(empty="info without legal action", misshapen="-")
+        mask = self._mask(empty="info without legal action", misshapen="info mask of a wrong shape")
         return {"action_mask": mask}
 
     def _mask(self, *, empty: str, misshapen: str) -> np.ndarray[Any, Any]:

@@ -92,6 +92,7 @@ def test_an_environment_that_hangs_is_named_and_left_behind(tmp_path: Path) -> N
         ("observation", "gave an observation with NaN or an infinite number in it at step 5"),
         ("no legal action", "gave an action mask that allows no action; at least one must be"),
         ("mask of a wrong shape", "gave an action mask of shape (4,); allowed is (3,)"),
+        ("info mask of a wrong shape", "gave an action mask of shape (4,); allowed is (3,)"),
         ("info without legal action", "gave an action mask that allows no action; at least one"),
     ],
 )
