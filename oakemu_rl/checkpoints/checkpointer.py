@@ -1,8 +1,6 @@
-"""Saving a run from any of its threads: what is saved comes from a capture, where it goes from the
-manager."""
+"""Storing a run's states from any of its threads; where they go is the manager's business."""
 
 import threading
-from collections.abc import Callable
 
 from oakemu_rl.checkpoints.manager import CheckpointManager
 from oakemu_rl.checkpoints.training_state import TrainingState
@@ -14,7 +12,6 @@ class Checkpointer:
 
     Args:
         manager: the run's checkpoints.
-        capture: copies the run's state at this environment step; called in the learner's thread.
         configuration_hash: goes into each manifest.
         keep_last: newest checkpoints that stay; the best stays besides.
         events: is told of each checkpoint, its size, and who asked for it.
@@ -24,22 +21,16 @@ class Checkpointer:
         self,
         *,
         manager: CheckpointManager,
-        capture: Callable[[int], TrainingState],
         configuration_hash: str,
         keep_last: int,
         events: EventLog,
     ) -> None:
         self._manager = manager
-        self.capture = capture
         self._configuration_hash = configuration_hash
         self._keep_last = keep_last
         self._events = events
         self._lock = threading.Lock()
         self._stored: dict[int, int] = {}
-
-    def save(self, env_steps: int) -> None:
-        """Store the run as it is now."""
-        self.store(self.capture(env_steps))
 
     def store(self, state: TrainingState) -> None:
         """Store a state that was captured, unless it is there already."""

@@ -9,10 +9,10 @@ from oakemu_rl.checkpoints.manager import CheckpointManager, Which
 from oakemu_rl.config.loading import load_saved_configuration
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.errors import CheckpointError, ConfigurationError, RunFolderError
-from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.experiments.devices import chosen_device
 from oakemu_rl.experiments.run_folder import RunFolder
 from oakemu_rl.training.evaluation import Evaluation
+from oakemu_rl.training.seeds import episode_seeds
 from oakemu_rl.training.test_bench import TestBench
 
 
@@ -56,7 +56,7 @@ def evaluate_run(
                 f"{loaded.path}: its weights do not fit the model of {folder.config}; put that "
                 "file back as it was when the run began"
             )
-        seeds = [derive_seed(seed, "evaluation", index) for index in range(episodes)]
+        seeds = episode_seeds(seed, "evaluation", episodes)
         played = bench.play_agent(loaded.tensors["model"], seeds=seeds, mode=mode)
     finally:
         bench.close()

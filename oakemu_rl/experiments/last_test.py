@@ -7,11 +7,11 @@ import attrs
 
 from oakemu_rl.checkpoints.manager import CheckpointManager
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
-from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.experiments.picture import MOST_FRAMES, write_gif
 from oakemu_rl.experiments.result import ExperimentResult
 from oakemu_rl.experiments.run_folder import RunFolder
 from oakemu_rl.training.evaluation import Evaluation
+from oakemu_rl.training.seeds import episode_seeds
 from oakemu_rl.training.test_bench import Episodes, TestBench
 
 
@@ -24,7 +24,7 @@ def last_test(
 ) -> tuple[ExperimentResult, Episodes]:
     """`result` with the scores of the last test, and its episodes; none if the test was stopped."""
     best = manager.load("best")
-    seeds = test_seeds(config.run.seed, "last test", config.evaluation.final_episodes)
+    seeds = episode_seeds(config.run.seed, "last test", config.evaluation.final_episodes)
     mode = config.evaluation.mode
     episodes = bench.play_agent(best.tensors["model"], seeds=seeds, mode=mode)
     if episodes is None:
@@ -42,11 +42,6 @@ def last_test(
         scripted_mean=_mean(bench.play_scripted(seeds=seeds)),
     )
     return tested, episodes
-
-
-def test_seeds(seed: int, test: str, count: int) -> list[int]:
-    """Seeds of the episodes of the test of this name; no two tests share any."""
-    return [derive_seed(seed, test, index) for index in range(count)]
 
 
 def save_picture(bench: TestBench, episodes: Episodes, folder: RunFolder) -> None:

@@ -1,7 +1,6 @@
 """Where a run's numbers and events go."""
 
 from contextlib import ExitStack
-from datetime import UTC, datetime
 
 import attrs
 from rich.console import Console
@@ -56,8 +55,3 @@ def open_outlets(
     if progress is not None:
         writers.append(progress)
     return Outlets(metrics=CombinedWriter(writers), events=events, console=console)
-
-
-def utc_now() -> datetime:
-    """The present time."""
-    return datetime.now(UTC)

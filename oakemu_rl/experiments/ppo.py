@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from secrets import token_hex
 
 import attrs
@@ -23,7 +24,7 @@ from oakemu_rl.core.errors import ConfigurationError, UserError
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.experiments.devices import chosen_device, chosen_threads
 from oakemu_rl.experiments.last_test import last_test, save_picture
-from oakemu_rl.experiments.outlets import Outlets, open_outlets, utc_now
+from oakemu_rl.experiments.outlets import Outlets, open_outlets
 from oakemu_rl.experiments.ppo_parts import PPOParts, build_ppo_parts
 from oakemu_rl.experiments.result import ExperimentResult
 from oakemu_rl.experiments.run_folder import RunFolder
@@ -50,7 +51,7 @@ class PPOExperiment:
 
     Args:
         configuration: all that the run is made from.
-        command: what to note as the command that started the run.
+        command: what to note as the command that started the run; None takes this process's.
         console: where progress and result are told.
 
     Raises:
@@ -61,13 +62,13 @@ class PPOExperiment:
         self,
         configuration: PPOExperimentConfiguration,
         *,
-        command: Sequence[str] = tuple(sys.argv),
+        command: Sequence[str] | None = None,
         console: Console | None = None,
     ) -> None:
         for found in contradictions(configuration):
             raise ConfigurationError(f"{found.paths[0]}: {found.problem}")
         self._config = configuration
-        self._command = tuple(command)
+        self._command = tuple(sys.argv if command is None else command)
         self._console = console if console is not None else Console()
         self._stop_event = threading.Event()
 
@@ -110,7 +111,7 @@ class PPOExperiment:
     @contextmanager
     def _folder(self, device: torch.device) -> Iterator[RunFolder]:
         """The run folder, locked, with what the run is made from in it."""
-        config, now = self._config, utc_now()
+        config, now = self._config, datetime.now(UTC)
         with RunFolder.create(
             config.run.folder,
             environment_id=config.environment.id,
@@ -165,7 +166,6 @@ class PPOExperiment:
         manager = CheckpointManager(folder.checkpoints)
         checkpointer = Checkpointer(
             manager=manager,
-            capture=parts.capture,
             configuration_hash=configuration_hash(self._config),
             keep_last=self._config.checkpoints.keep_last,
             events=outlets.events,
@@ -208,9 +208,11 @@ class PPOExperiment:
     def _train(self, parts: PPOParts, tester: Tester, checkpointer: Checkpointer) -> None:
         """Run the parts until the learner's loop ends: in three threads, or in one."""
         lockstep = self._config.run.mode == "lockstep"
-        handshake = RolloutHandshake(producer=parts.actor.produce if lockstep else None)
+        handshake = RolloutHandshake(
+            parts.buffer.slots, producer=parts.actor.produce if lockstep else None
+        )
         policy = CheckpointPolicy(
-            save=lambda env_steps: self._save(checkpointer, env_steps),
+            save=lambda env_steps: self._save(parts, checkpointer, env_steps),
             every_steps=self._config.checkpoints.every_steps,
             tester=tester,
         )
@@ -251,8 +253,8 @@ class PPOExperiment:
     def _supervisor(self) -> Supervisor:
         return Supervisor(self._stop_event, heartbeat_seconds=self._config.run.heartbeat_seconds)
 
-    def _save(self, checkpointer: Checkpointer, env_steps: int) -> None:
-        state = checkpointer.capture(env_steps)
+    def _save(self, parts: PPOParts, checkpointer: Checkpointer, env_steps: int) -> None:
+        state = parts.capture(env_steps)
         if self._stop_event.is_set():
             self._say(
                 f"Stopping at step {env_steps:,}: writing a checkpoint of "

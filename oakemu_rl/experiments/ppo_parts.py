@@ -28,6 +28,7 @@ class PPOParts:
     actor: PPOActor
     learner: PPOLearner
     learner_model: ThreadSafeModel[PPOModel]
+    buffer: RolloutBuffer
     optimizer: torch.optim.Optimizer
 
     def capture(self, env_steps: int) -> TrainingState:
@@ -101,7 +102,13 @@ def build_ppo_parts(
         rollout_buffer=buffer,
         action_masker=masker,
     )
-    return PPOParts(actor=actor, learner=learner, learner_model=learner_model, optimizer=optimizer)
+    return PPOParts(
+        actor=actor,
+        learner=learner,
+        learner_model=learner_model,
+        optimizer=optimizer,
+        buffer=buffer,
+    )
 
 
 def _copies(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -6,12 +6,12 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from oakemu_rl.envs.masks import Masks
 from oakemu_rl.envs.spaces import Batch
 from oakemu_rl.envs.vector import VectorEnvironment
 from oakemu_rl.runtime.supervision import beat
 
 Actions = npt.NDArray[np.int64]
-Masks = npt.NDArray[np.bool_]
 
 
 @attrs.frozen(kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from oakemu_rl.checkpoints.training_state import TrainingState
 from oakemu_rl.config.options import EvaluationOptions
 from oakemu_rl.core.cadence import checkpoint_due
-from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.runtime.supervision import beat
 from oakemu_rl.training.evaluation import Evaluation
+from oakemu_rl.training.seeds import episode_seeds
 from oakemu_rl.training.test_bench import TestBench
 
 POLL_SECONDS = 0.1
@@ -54,6 +54,7 @@ class Tester:
         self._changed = threading.Condition()
         self._pending: TrainingState | None = None
         self._last_env_steps = 0
+        self._tested: tuple[int, int] | None = None
 
     def notify(self, *, env_steps: int) -> None:
         """The learner has finished an update at `env_steps`."""
@@ -84,13 +85,20 @@ class Tester:
                 self.test(state)
 
     def test(self, state: TrainingState) -> Evaluation | None:
-        """Test this state and report the result; None if the run was stopped meanwhile."""
+        """Test this state and report the result.
+
+        None if the run was stopped meanwhile, or if this state was the last that was tested.
+        """
+        moment = (state.env_steps, state.iterations)
+        if moment == self._tested:
+            return None
         # The same seeds in each test: scores of one run then differ by the weights alone.
-        seeds = [derive_seed(self._seed, "test", index) for index in range(self._options.episodes)]
+        seeds = episode_seeds(self._seed, "test", self._options.episodes)
         mode = self._options.mode
         episodes = self._bench.play_agent(state.tensors["model"], seeds=seeds, mode=mode)
         if episodes is None:
             return None
         evaluation = Evaluation.of(episodes, mode=mode, step=state.env_steps)
+        self._tested = moment
         self._report(evaluation, state)
         return evaluation

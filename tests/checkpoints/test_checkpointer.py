@@ -17,19 +17,13 @@ class Run:
     def __init__(self, manager: CheckpointManager, *, keep_last: int = 3) -> None:
         self.manager = manager
         self.updates = 0
-        self.captured: list[int] = []
         self.events: list[tuple[str, int, dict[str, Any]]] = []
         self.checkpointer = Checkpointer(
             manager=manager,
-            capture=self.capture,
             configuration_hash="0123abcd",
             keep_last=keep_last,
             events=self,
         )
-
-    def capture(self, env_steps: int) -> TrainingState:
-        self.captured.append(env_steps)
-        return self.state(env_steps)
 
     def state(self, env_steps: int) -> TrainingState:
         return TrainingState(
@@ -52,12 +46,12 @@ def make_run(manager: CheckpointManager) -> Callable[..., Run]:
     return lambda **options: Run(manager, **options)
 
 
-def test_a_save_stores_what_the_capture_gives_and_tells_its_size(
+def test_a_state_is_stored_as_it_is_and_its_size_is_told(
     make_run: Callable[..., Run],
 ) -> None:
     run = make_run()
     run.updates = 7
-    run.checkpointer.save(100)
+    run.checkpointer.store(run.state(100))
     found = run.manager.load("latest")
     assert (found.env_steps, found.manifest.iterations, run.weight("latest")) == (100, 7, 7.0)
     assert (found.manifest.configuration_hash, found.state) == ("0123abcd", {"updates": 7})
@@ -69,7 +63,7 @@ def test_a_save_stores_what_the_capture_gives_and_tells_its_size(
 def test_the_same_state_is_stored_once(make_run: Callable[..., Run]) -> None:
     run = make_run()
     for _ in range(3):
-        run.checkpointer.save(100)
+        run.checkpointer.store(run.state(100))
     run.checkpointer.store_if_best(run.state(100), score=1.0)
     assert len(run.events) == 1
     assert run.manager.steps() == (100,)
@@ -79,9 +73,9 @@ def test_newer_weights_at_the_same_step_are_not_taken_for_stored(
     make_run: Callable[..., Run],
 ) -> None:
     run = make_run()
-    run.checkpointer.save(100)
+    run.checkpointer.store(run.state(100))
     run.updates = 5
-    run.checkpointer.save(100)
+    run.checkpointer.store(run.state(100))
     assert run.weight("latest") == 5.0
     run.updates = 6
     assert run.checkpointer.store_if_best(run.state(100), score=2.0)
@@ -99,7 +93,7 @@ def test_the_best_is_kept_with_the_weights_that_reached_the_score(
         tested = run.state(step)
         # The learner has gone on before the result of the test is there.
         run.updates += 1
-        run.checkpointer.save(step + 50)
+        run.checkpointer.store(run.state(step + 50))
         kept.append(run.checkpointer.store_if_best(tested, score=score))
     assert kept == [True, True, False, False, False]
     assert (run.manager.load("best").env_steps, run.weight("best")) == (200, 20.0)
@@ -133,7 +127,7 @@ def test_old_checkpoints_go_and_one_that_was_deleted_is_stored_again(
 ) -> None:
     run = make_run(keep_last=2)
     for step in (100, 200, 300, 400):
-        run.checkpointer.save(step)
+        run.checkpointer.store(run.state(step))
     assert run.manager.steps() == (300, 400)
     assert run.checkpointer.store_if_best(run.state(100), score=1.0)
     assert run.manager.steps() == (100, 300, 400)
