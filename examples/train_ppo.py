@@ -1,6 +1,6 @@
 """Trains an agent on Acorns from pixels: in Python, what `oakemu-rl train acorns` does.
 
-    python examples/train_ppo.py [SEED]
+Usage: python examples/train_ppo.py [SEED]
 """
 
 import sys

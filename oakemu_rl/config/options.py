@@ -87,7 +87,7 @@ class MetricsOptions:
     """What is written down while training."""
 
     episode_window: int = attrs.field(default=100, validator=number(least=1))
-    """Late episodes over which `rollout/ep_rew_mean` is taken."""
+    """Most recent episodes over which `rollout/ep_rew_mean` is taken."""
     tensorboard: bool = False
     """Whether TensorBoard files are written; needs the extra `tensorboard`."""
     console: str = attrs.field(default="auto", validator=one_of("auto", "live", "plain", "off"))

@@ -25,8 +25,10 @@ class Outlets:
 
     def close(self) -> None:
         """Flush and close."""
-        self.metrics.close()
-        self.events.close()
+        try:
+            self.metrics.close()
+        finally:
+            self.events.close()
 
 
 def open_outlets(

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import attrs
 import torch
 
-from oakemu_rl.core.ports import EventLog, MetricsWriter
+from oakemu_rl.core.ports import EventDetail, EventLog, MetricsWriter
 
 ConfigT = TypeVar("ConfigT")
 
@@ -18,9 +18,7 @@ class _Silent:
     def write(self, *, env_steps: int, values: Mapping[str, float]) -> None:
         pass
 
-    def record(
-        self, kind: str, /, *, env_steps: int, **details: str | int | float | bool | None
-    ) -> None:
+    def record(self, kind: str, /, *, env_steps: int, **details: EventDetail) -> None:
         pass
 
     def close(self) -> None:
