@@ -155,7 +155,8 @@ def check_masks(mask: Tensor | None, *, names: Sequence[str] | None = None) -> N
     name = f"environment {row}" if names is None else names[row]
     raise NoLegalActionError(
         f"{name}: its action mask allows none of {mask.shape[-1]} actions; at least one must be "
-        f"legal in a state that does not end an episode"
+        "legal in a state that does not end an episode: mend the environment's mask, or allow more "
+        "in environment.actions"
     )
 
 
