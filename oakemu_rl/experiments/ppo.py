@@ -3,8 +3,8 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -20,7 +20,8 @@ from oakemu_rl.config.combinations import contradictions
 from oakemu_rl.config.loading import configuration_hash, save_configuration
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.cadence import rollouts_needed
-from oakemu_rl.core.errors import ConfigurationError, UserError
+from oakemu_rl.core.errors import ConfigurationError, StorageError, UserError
+from oakemu_rl.core.ports import EventLog
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.experiments.devices import chosen_device, chosen_threads
 from oakemu_rl.experiments.last_test import last_test, save_picture
@@ -106,7 +107,8 @@ class PPOExperiment:
             )
             parts = build_ppo_parts(context, environments=environments, masker=masker)
             self._announce(folder)
-            return self._run_parts(parts, bench, folder, outlets, signals)
+            with _told(outlets.events, lambda: parts.actor.env_steps):
+                return self._run_parts(parts, bench, folder, outlets, signals)
 
     @contextmanager
     def _folder(self, device: torch.device) -> Iterator[RunFolder]:
@@ -203,6 +205,8 @@ class PPOExperiment:
         if episodes:
             save_picture(bench, episodes, folder)
         self._console.print(result.summary())
+        ended = "finished" if result.exit_code == 0 else "interrupted"
+        outlets.events.record(ended, env_steps=result.steps)
         return result
 
     def _train(self, parts: PPOParts, tester: Tester, checkpointer: Checkpointer) -> None:
@@ -264,6 +268,20 @@ class PPOExperiment:
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _told(events: EventLog, env_steps: Callable[[], int]) -> Iterator[None]:
+    """Tell the event log that the run began and, if it fails, of what."""
+    events.record("started", env_steps=0)
+    try:
+        yield
+    except BaseException as error:
+        # A disk that refuses this too must not hide what went wrong.
+        with suppress(StorageError):
+            text = f"{type(error).__name__}: {error}"
+            events.record("failed", env_steps=env_steps(), error=text)
+        raise
 
 
 @contextmanager

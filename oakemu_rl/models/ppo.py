@@ -63,6 +63,11 @@ class PPOModel(nn.Module):
             features = self.features(observations)
         return self.values_from(features)
 
+    @property
+    def keeps_statistics(self) -> bool:
+        """Whether `update_statistics` has anything to do."""
+        return self.trunk.keeps_statistics
+
     def update_statistics(self, observations: Observations) -> None:
         """Let the observation normalisers, where there are any, take in a collected batch."""
         self.trunk.update_statistics(observations)

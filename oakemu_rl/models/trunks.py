@@ -133,6 +133,11 @@ class Trunk(nn.Module):
         features = [encoder(_entry(observations, encoder.name)) for encoder in self._encoders()]
         return features[0] if len(features) == 1 else torch.cat(features, dim=1)
 
+    @property
+    def keeps_statistics(self) -> bool:
+        """Whether there is a normaliser to tell of observations."""
+        return any(encoder.normalizer is not None for encoder in self._encoders())
+
     def update_statistics(self, observations: Observations) -> None:
         """Let the normalisers take in a batch of observations."""
         for encoder in self._encoders():

@@ -66,6 +66,8 @@ def test_an_exception_ends_the_process_with_1_and_its_traceback(tmp_path: Path) 
         f"raised in environment 2 of {ID!r}",
         "raised in the actor thread",
     ]
+    last = json.loads((tmp_path / "run" / "events.jsonl").read_text().splitlines()[-1])
+    assert (last["kind"], last["details"]) == ("failed", {"error": "ValueError: boom"})
     # Two rollouts of 64 rows were learned from before.
     assert CheckpointManager(tmp_path / "run" / "checkpoints").load("latest").env_steps >= 128
 

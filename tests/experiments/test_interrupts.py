@@ -54,6 +54,8 @@ def test_a_signal_stops_the_run_in_time_with_a_checkpoint(
     assert "error" not in said
     assert "a second Ctrl-C abandons it" in said
     assert "not tested: the run was stopped before its last test" in said
+    last = json.loads((folder / "events.jsonl").read_text().splitlines()[-1])
+    assert last["kind"] == "interrupted"
     result = json.loads((folder / "result.json").read_text())
     assert result["exit_code"] == code
     assert result["seconds"] > 0.0

@@ -151,7 +151,7 @@ class PPOLearner:
             group["lr"] = learning_rate
         measured = self._update_all(phase, weights, actor_steps)
         with self._model.updating() as model:
-            if self._buffer.valid_rows > 0:
+            if model.keeps_statistics and self._buffer.valid_rows > 0:
                 model.update_statistics(self._buffer.observations())
             self._model.publish()
         taken = sum(not each.skipped for each in measured)
