@@ -1,10 +1,10 @@
 """Validators of option records. Each message says what came and what is allowed."""
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any
 
+from oakemu_rl.core.number_checks import is_finite
 from oakemu_rl.core.schedules import Schedule, constant
 
 Validator = Callable[[Any, Any, Any], None]
@@ -40,7 +40,7 @@ def number(
         if (
             isinstance(value, bool)
             or not isinstance(value, int if kind == "an integer" else (int, float))
-            or not math.isfinite(value)
+            or not is_finite(value)
             or (above is not None and value <= above)
             or (least is not None and value < least)
             or (most is not None and value > most)

@@ -4,6 +4,15 @@ Tensors are checked in `checks`; this module needs no torch.
 """
 
 import math
+from typing import SupportsFloat
+
+
+def is_finite(value: SupportsFloat) -> bool:
+    """Whether `value` is finite; an integer beyond the range of a float is not."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def check_fraction(name: str, value: float) -> None:
@@ -14,11 +23,11 @@ def check_fraction(name: str, value: float) -> None:
 
 def check_not_negative(name: str, value: float) -> None:
     """`value` is finite and at least 0."""
-    if not (math.isfinite(value) and value >= 0.0):
+    if not (is_finite(value) and value >= 0.0):
         raise ValueError(f"{name}: expected a finite number, at least 0, got {value!r}")
 
 
 def check_positive(name: str, value: float) -> None:
     """`value` is finite and above 0."""
-    if not (math.isfinite(value) and value > 0.0):
+    if not (is_finite(value) and value > 0.0):
         raise ValueError(f"{name}: expected a finite number above 0, got {value!r}")

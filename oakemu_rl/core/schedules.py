@@ -15,6 +15,8 @@ from typing import Any
 
 import attrs
 
+from oakemu_rl.core.number_checks import is_finite
+
 ScheduleData = float | dict[str, Any]
 """Plain TOML or JSON data: a bare number for a constant, else a table with a `kind`."""
 
@@ -52,7 +54,7 @@ _KINDS = (*(curve.value for curve in Curve), _SEQUENCE)
 
 def _check_number(section: "Section", attribute: Any, value: Any) -> None:
     name = "value" if section.curve is Curve.CONSTANT else attribute.name
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_finite(value):
         raise ValueError(f"{name}: got {value!r}, allowed is a finite number")
 
 
@@ -196,8 +198,8 @@ def _single(curve: Curve, start: float, end: float, steps: int) -> Schedule:
 def _sections_from(data: object) -> tuple[Section, ...]:
     if isinstance(data, Mapping):
         return _table_from(data)
-    if isinstance(data, Real) and not isinstance(data, bool):
-        return constant(float(data)).sections
+    if isinstance(data, (int, float)) and not isinstance(data, bool):
+        return constant(data).sections
     raise ValueError(
         f"got {data!r}, allowed is a number or a table with a kind ({', '.join(_KINDS)})"
     )

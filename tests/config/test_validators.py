@@ -28,6 +28,7 @@ from oakemu_rl.core.schedules import constant, linear
         (lambda: RunOptions(device="cuda:x"), "device: got 'cuda:x', allowed is auto, cpu, cuda"),
         (lambda: RunOptions(seed=2**31), "seed: got 2147483648, allowed is an integer, at least 0"),
         (lambda: OptimisationOptions(learning_rate="fast"), "learning_rate: got 'fast', allowed"),
+        (lambda: RunOptions(total_steps=10**400), "total_steps: got 1000"),
         (lambda: OptimisationOptions(learning_rate=True), "learning_rate: got True, allowed is a"),
         (lambda: CloningOptions(weight=linear(1.0, -1.0, 5)), "weight: got -1.0, allowed is a fin"),
     ],

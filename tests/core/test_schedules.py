@@ -60,3 +60,8 @@ def test_a_sequence_has_a_part() -> None:
 def test_schedules_are_values() -> None:
     assert linear(1, 0, 10) == linear(1.0, 0.0, 10)
     assert hash(linear(1, 0, 10)) == hash(linear(1.0, 0.0, 10))
+
+
+def test_an_integer_beyond_the_floats_is_refused_like_an_infinity() -> None:
+    with pytest.raises(ValueError, match=r"^value: got 1000+, allowed is a finite number"):
+        Schedule.from_data(10**400)
