@@ -96,6 +96,25 @@ class RolloutStorage:
             **{name: zeros((), torch.bool) for name in flags},
         )
 
+    @classmethod
+    def size_bytes(
+        cls, *, steps: int, environments: int, observation_spec: ObservationSpec, action_count: int
+    ) -> int:
+        """What `allocate` takes of the host's memory."""
+        row = cls.allocate(
+            steps=1,
+            environments=1,
+            observation_spec=observation_spec,
+            action_count=action_count,
+            pinned=False,
+        )
+        tensors = [
+            tensor
+            for field in attrs.fields(cls)
+            for tensor in observation_tensors(getattr(row, field.name)).values()
+        ]
+        return steps * environments * sum(tensor.nbytes for tensor in tensors)
+
     def write(self, t: int, step: RolloutStep) -> None:
         """Copy `step` into row `t`."""
         written = observation_tensors(step.observations)

@@ -15,7 +15,13 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command in the arguments of the process, and exit."""
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if code == INTERRUPTED:
+        # Where Ctrl-C met an import, Python would end by the signal in place of the exit code.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -20,6 +20,12 @@ from oakemu_rl.core.schedules import Schedule, constant
 
 Argument = bool | int | float | str
 
+# Beyond these a number is a slip of the hand, and would fill the memory before it failed.
+MOST_ENVIRONMENTS = 4_096
+MOST_FRAMES = 256
+MOST_UNITS = 65_536
+MOST_THREADS = 1_024
+
 
 @attrs.frozen(kw_only=True)
 class EnvironmentOptions:
@@ -27,9 +33,9 @@ class EnvironmentOptions:
 
     id: str = "acorns"
     """A game's name, the path of a game's definition file, or a Gymnasium id."""
-    count: int = attrs.field(default=8, validator=number(least=1))
+    count: int = attrs.field(default=8, validator=number(least=1, most=MOST_ENVIRONMENTS))
     """Environments that the actor steps together, N."""
-    frame_stack: int = attrs.field(default=1, validator=number(least=1))
+    frame_stack: int = attrs.field(default=1, validator=number(least=1, most=MOST_FRAMES))
     """Latest observations that the agent sees at once; 1 stacks nothing."""
     actions: tuple[str, ...] = ()
     """Names of the actions the agent may take; empty means all of them."""
@@ -45,13 +51,15 @@ class ModelOptions:
 
     trunk: str = attrs.field(default="auto", validator=one_of("auto", "mlp", "nature", "impala"))
     """Trunk for images; auto takes nature for images. Vectors always pass through an MLP."""
-    hidden_sizes: tuple[int, ...] = attrs.field(default=(64, 64), validator=each(number(least=1)))
+    hidden_sizes: tuple[int, ...] = attrs.field(
+        default=(64, 64), validator=each(number(least=1, most=MOST_UNITS))
+    )
     """Widths of the MLP's layers."""
     activation: str = attrs.field(default="tanh", validator=one_of("tanh", "relu"))
     """Activation of the MLP; convolutional trunks use ReLU."""
     channel_multiplier: float = attrs.field(default=1.0, validator=number(above=0.0))
     """Factor on the channels of a convolutional trunk."""
-    feature_size: int = attrs.field(default=512, validator=number(least=1))
+    feature_size: int = attrs.field(default=512, validator=number(least=1, most=MOST_UNITS))
     """Width of a convolutional trunk's output."""
     normalize_observations: bool = False
     """Whether vectors are normalised by running mean and variance."""
@@ -65,7 +73,7 @@ class EvaluationOptions:
     episodes: int = attrs.field(default=10, validator=number(least=1))
     final_episodes: int = attrs.field(default=30, validator=number(least=1))
     """Episodes of the last test, on seeds that no other test has used."""
-    environments: int = attrs.field(default=10, validator=number(least=1))
+    environments: int = attrs.field(default=10, validator=number(least=1, most=MOST_ENVIRONMENTS))
     """Environments that the tester steps together."""
     max_episode_steps: int = attrs.field(default=20_000, validator=number(least=1))
     """Steps after which a test episode counts as it stands, so that no policy can play for ever."""
@@ -104,7 +112,7 @@ class RunOptions:
     """threads: actor, learner and tester overlap; lockstep: one thread, equal seeds, equal bits."""
     device: str = attrs.field(default="auto", validator=device())
     """cpu, cuda, cuda:1, mps, or auto for the best that is there."""
-    torch_threads: int = attrs.field(default=0, validator=number(least=0))
+    torch_threads: int = attrs.field(default=0, validator=number(least=0, most=MOST_THREADS))
     """Threads inside one torch operation; 0 means 1 in threads mode, every core in lockstep."""
     folder: str | None = None
     """The run folder; none makes a new one below runs/."""

@@ -59,7 +59,8 @@ class InProcessEnvironments(VectorEnv[Any, Any, Any]):
             self._note(infos, info, row)
         return (
             self._observe(),
-            np.array(rewards, dtype=np.float64),
+            # Some environments give their reward as an array of one.
+            np.array(rewards, dtype=np.float64).reshape(self.num_envs),
             np.array(terminations, dtype=np.bool_),
             np.array(truncations, dtype=np.bool_),
             infos,

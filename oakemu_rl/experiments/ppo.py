@@ -25,6 +25,7 @@ from oakemu_rl.core.ports import EventLog
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.experiments.devices import chosen_device, chosen_threads
 from oakemu_rl.experiments.last_test import last_test, save_picture
+from oakemu_rl.experiments.memory import require_rollout_memory
 from oakemu_rl.experiments.outlets import Outlets, open_outlets
 from oakemu_rl.experiments.ppo_parts import PPOParts, build_ppo_parts
 from oakemu_rl.experiments.result import ExperimentResult
@@ -84,6 +85,7 @@ class PPOExperiment:
                 config.environment, count=config.environment.count
             )
             undo.callback(environments.close)
+            require_rollout_memory(config, environments)
             masker = ActionMasker(environments.action_spec, config.environment.actions)
             bench = TestBench(
                 environment=config.environment,

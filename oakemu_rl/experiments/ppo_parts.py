@@ -13,6 +13,7 @@ from oakemu_rl.checkpoints.training_state import TrainingState
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.envs.vector import VectorEnvironment
+from oakemu_rl.experiments.memory import ROLLOUT_SLOTS
 from oakemu_rl.models.ppo import PPOModel, build_ppo_model
 from oakemu_rl.runtime.context import RuntimeContext
 from oakemu_rl.runtime.model import ThreadSafeModel
@@ -78,6 +79,7 @@ def build_ppo_parts(
         observation_spec=environments.observation_spec,
         action_count=environments.action_spec.count,
         device=context.device,
+        slots=ROLLOUT_SLOTS,
     )
     optimizer = torch.optim.Adam(
         learner_model.model.parameters(),

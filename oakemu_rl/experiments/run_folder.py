@@ -236,6 +236,10 @@ def _make(folder: Path) -> None:
         raise RunFolderError(f"{folder}: is a file; choose another folder with --run-dir") from None
     except OSError as error:
         raise _refusal(folder, error) from error
+    except ValueError as error:
+        raise RunFolderError(
+            f"{str(folder)!r}: is no path ({error}); choose another folder with --run-dir"
+        ) from None
 
 
 def _contents(folder: Path) -> list[Path]:

@@ -208,6 +208,8 @@ def test_eval_refuses_a_configuration_that_was_changed_since(capsys: Capture, co
         ("CartPole-v1", ("--rollout.gama=0.9",), "--rollout.gama: unknown flag; did you mean"),
         ("CartPole-v1", ("--rollout.gamma=2",), "--rollout.gamma: got 2"),
         ("CartPole-v1", ("--rollout.steps=many",), '--rollout.steps: got "many" (a string)'),
+        ("CartPole-v1", ("--rollout.steps=99999999999",), "GB are free; lower rollout.steps or"),
+        ("CartPole-v1", ("--environment.count=99999999999",), "at least 1, at most 4096"),
         (
             "CartPole-v1",
             ("--optimisation.minibatch-size=129",),
