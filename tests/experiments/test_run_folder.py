@@ -106,7 +106,7 @@ def test_a_folder_that_the_system_does_not_allow_is_the_users_to_change() -> Non
 
 
 def test_a_name_that_is_no_path_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match="is no path .*choose another folder with --run-dir"):
+    with pytest.raises(RunFolderError, match=r"is no path .*choose another folder with --run-dir"):
         create(tmp_path / "a\0b")
 
 
