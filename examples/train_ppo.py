@@ -14,7 +14,7 @@ def main() -> None:
         PPOExperimentConfiguration, "acorns", preset="ppo", overrides={"run.seed": seed}
     )
     result = PPOExperiment(configuration).run()
-    print(f"The agent scores {result.test_mean}; a random player {result.random_mean}.")
+    sys.exit(result.exit_code)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stderr
+from importlib.metadata import version
 
 import attrs
 import tyro
@@ -21,7 +22,7 @@ from oakemu_rl.core.errors import UserError
 
 _HELP = ("-h", "--help")
 _DOTTED = re.compile(r"--([A-Za-z0-9_-]+\.[^=]*)(?:=(.*))?", re.DOTALL)
-_FRAME = re.compile(r"[│╭╮╰╯|]")
+_FRAME = re.compile(r"[│╭╮╰╯]|^\s*\||\|\s*$")
 _RULE = re.compile(r"─{3,}")
 
 
@@ -79,6 +80,8 @@ def _overview_or_refuse(arguments: Sequence[str]) -> str:
     group, *after = arguments if arguments else ("--help",)
     if group in _HELP:
         return _overview(COMMANDS)
+    if group == "--version":
+        return f"{PROGRAM} {version(PROGRAM)}\n"
     members = [name for name in COMMANDS if name.startswith(f"{group} ")]
     if members and (not after or after[0] in _HELP):
         return _overview(members)

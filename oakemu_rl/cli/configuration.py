@@ -41,7 +41,12 @@ def show(command: ShowConfig, settings: Settings) -> int:
     configuration = resolve(
         command.what, algorithm=command.algo, file=command.config, settings=settings
     )
-    sys.stdout.write(tomli_w.dumps(unstructure(configuration)))
+    data = unstructure(configuration)
+    sys.stdout.write(tomli_w.dumps(data))
+    for path in setting_paths(PPOExperimentConfiguration):
+        record, _, name = path.partition(".")
+        if name not in data[record]:
+            sys.stdout.write(f"# {path} is not set\n")
     return 0
 
 

@@ -1,6 +1,7 @@
 """The last test of a run: its best checkpoint on seeds of its own, beside chance and the scripted
 player."""
 
+from pathlib import Path
 from statistics import fmean
 
 import attrs
@@ -44,12 +45,15 @@ def last_test(
     return tested, episodes
 
 
-def save_picture(bench: TestBench, episodes: Episodes, folder: RunFolder) -> None:
-    """Draw the best of the episodes, where the environment draws pictures."""
+def save_picture(bench: TestBench, episodes: Episodes, folder: RunFolder) -> Path | None:
+    """Draw the best of the episodes; None where the environment draws no pictures."""
     best = max(episodes, key=lambda episode: episode.score)
     frames = bench.frames(best, most=MOST_FRAMES)
-    if frames:
-        write_gif(folder.videos / "best.gif", frames, frames_per_second=bench.frames_per_second)
+    if not frames:
+        return None
+    path = folder.videos / "best.gif"
+    write_gif(path, frames, frames_per_second=bench.frames_per_second)
+    return path
 
 
 def _mean(episodes: Episodes | None) -> float | None:

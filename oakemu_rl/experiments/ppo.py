@@ -69,6 +69,7 @@ class PPOExperiment:
     ) -> None:
         for found in contradictions(configuration):
             raise ConfigurationError(f"{found.paths[0]}: {found.problem}")
+        _refuse_cloning(configuration)
         self._config = configuration
         self._command = tuple(sys.argv if command is None else command)
         self._console = console if console is not None else Console()
@@ -200,13 +201,18 @@ class PPOExperiment:
         episodes: Episodes = ()
         # Training is over; from here on only a signal sets the event, and cuts the last test.
         if signals.clear():
+            self._say(
+                f"Last test: {self._config.evaluation.final_episodes} games of the agent, and of "
+                "the players to compare it with"
+            )
             result, episodes = self._last_test(result, parts, tester, manager=manager, bench=bench)
             result = attrs.evolve(result, exit_code=signals.exit_code)
         outlets.metrics.close()
         folder.write_result(result)
-        if episodes:
-            save_picture(bench, episodes, folder)
+        picture = save_picture(bench, episodes, folder) if episodes else None
         self._console.print(result.summary())
+        if picture is not None:
+            self._say(f"The best of these games: {picture}")
         ended = "finished" if result.exit_code == 0 else "interrupted"
         outlets.events.record(ended, env_steps=result.steps)
         return result
@@ -270,6 +276,17 @@ class PPOExperiment:
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _refuse_cloning(configuration: PPOExperimentConfiguration) -> None:
+    _, most_weight = configuration.cloning.weight.bounds()
+    steps = configuration.cloning.bootstrap_steps
+    for path, value in (("cloning.weight", most_weight), ("cloning.bootstrap_steps", steps)):
+        if value > 0:
+            raise ConfigurationError(
+                f"{path}: got {value:g}, but a run has no demonstrations to clone; allowed is 0 "
+                "(in Python, PPOLearner takes a bc_sampler)"
+            )
 
 
 @contextmanager

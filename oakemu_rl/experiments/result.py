@@ -1,6 +1,5 @@
 """What a run ends with."""
 
-import math
 from pathlib import Path
 
 import attrs
@@ -34,10 +33,10 @@ class ExperimentResult:
         """The result as a table for a person."""
         table = Table("after training", f"{self.steps:,} steps in {self.seconds:.0f} s")
         if self.test_mean is not None:
-            low, high = self.interval if self.interval is not None else (math.nan, math.nan)
+            known = "" if self.interval is None else " (95% interval {:.2f} to {:.2f})"
             table.add_row(
                 f"agent, mean of {len(self.scores)} games",
-                f"{self.test_mean:.2f} (95% interval {low:.2f} to {high:.2f})",
+                f"{self.test_mean:.2f}{known.format(*(self.interval or ()))}",
             )
         else:
             table.add_row("agent", "not tested: the run was stopped before its last test")

@@ -207,6 +207,12 @@ def test_eval_refuses_a_configuration_that_was_changed_since(capsys: Capture, co
         ("CartPole-v1", ("--run.device=gpu",), "--run.device: got "),
         ("CartPole-v1", ("--rollout.gama=0.9",), "--rollout.gama: unknown flag; did you mean"),
         ("CartPole-v1", ("--rollout.gamma=2",), "--rollout.gamma: got 2"),
+        (
+            "CartPole-v1",
+            ("--cloning.weight=0.5",),
+            "cloning.weight: got 0.5, but a run has no demo",
+        ),
+        ("CartPole-v1", ("--cloning.bootstrap-steps=9",), "cloning.bootstrap_steps: got 9, but a"),
         ("CartPole-v1", ("--rollout.steps=many",), '--rollout.steps: got "many" (a string)'),
         ("CartPole-v1", ("--rollout.steps=99999999999",), "GB are free; lower rollout.steps or"),
         ("CartPole-v1", ("--environment.count=99999999999",), "at least 1, at most 4096"),

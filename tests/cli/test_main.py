@@ -1,6 +1,7 @@
 """What a command prints and returns, in this process and, for the edges, in one of its own."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -37,6 +38,20 @@ def test_config_show_prints_toml_that_is_the_configuration(
         PPOExperimentConfiguration, "acorns", preset="ppo", overrides={"rollout.steps": 99}
     )
     assert structure(shown, PPOExperimentConfiguration, source="shown") == expected
+
+
+def test_config_show_names_the_settings_that_are_not_set(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["config", "show", "acorns", "--optimisation.target-kl", "0.1"]) == 0
+    shown = capsys.readouterr().out
+    assert "# loss.value_clip_range is not set\n" in shown
+    assert "target_kl is not set" not in shown
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert re.fullmatch(r"oakemu-rl \d+\.\d+\.\d+\n", capsys.readouterr().out)
 
 
 def test_config_check_accepts_what_config_show_printed(
