@@ -1,6 +1,7 @@
 """Every check passes what is right and names what is wrong."""
 
 import math
+import sys
 from typing import Any
 
 import torch
@@ -13,7 +14,12 @@ from oakemu_rl.core.checks import (
     check_integer,
     check_shape,
 )
-from oakemu_rl.core.number_checks import check_fraction, check_not_negative, check_positive
+from oakemu_rl.core.number_checks import (
+    check_fraction,
+    check_not_negative,
+    check_positive,
+    is_finite,
+)
 from property_tests.laws import Arguments, Function, Law, assert_raises
 from property_tests.mutants import law_tests
 
@@ -65,6 +71,12 @@ def passes_its_range_alone(function: Function, arguments: Arguments) -> None:
         assert_raises(ValueError, f"got {value!r}", lambda: function("it", value))
 
 
+def finite_is_within_the_floats(function: Function, arguments: Arguments) -> None:
+    value = arguments["value"]
+    # Beyond the largest float an integer rounds to infinity; NaN compares with nothing.
+    assert function(value) is (-LARGEST_FLOAT <= value <= LARGEST_FLOAT)
+
+
 def dtypes_for(check: Function) -> st.SearchStrategy[dict[str, Any]]:
     """Any dtype, and whether the check must pass it."""
     return st.sampled_from([*FLOATING, *INTEGER, torch.bool]).map(
@@ -76,7 +88,15 @@ SHAPES = st.lists(st.integers(1, 2), min_size=1, max_size=3)
 NUMBERS = st.one_of(
     st.sampled_from([0.0, 1.0, -1.0, 2.0, math.inf, -math.inf, math.nan]), st.floats(-2.0, 2.0)
 )
+LARGEST_FLOAT = sys.float_info.max
 LAWS = [
+    Law(
+        function=is_finite,
+        arguments=st.fixed_dictionaries(
+            {"value": st.one_of(NUMBERS, st.sampled_from([0, 10**400, -(10**400)]))}
+        ),
+        check=finite_is_within_the_floats,
+    ),
     *(
         Law(function=check, arguments=dtypes_for(check), check=passes_its_own_dtypes_alone)
         for check in FITTING

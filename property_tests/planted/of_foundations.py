@@ -80,6 +80,16 @@ def equal_sizes_pass(name: str, tensor: Tensor, shape: Any, letters: str) -> Non
         checks.check_shape(name, tensor, shape, letters)
 
 
+@mutant_of(number_checks.is_finite)
+def any_integer_is_finite(value: float) -> bool:
+    return isinstance(value, int) or math.isfinite(value)
+
+
+@mutant_of(number_checks.is_finite)
+def only_nan_is_not_finite(value: float) -> bool:
+    return value == value
+
+
 @mutant_of(number_checks.check_fraction)
 def percentages_pass(name: str, value: float) -> None:
     number_checks.check_fraction(name, value / 100)
