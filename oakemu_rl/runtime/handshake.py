@@ -85,6 +85,15 @@ class RolloutHandshake:
         with self._changed:
             self._signal(slot, SlotSignal.RELEASE)
 
+    def settle(self, *, seconds: float) -> None:
+        """Wait, at most so long, until no slot is being filled.
+
+        Once the run's stop event is set the actor abandons the slot that it fills and begins no
+        other; what it has counted is final then.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: SlotPhase.FILLING not in self._phases, seconds)
+
     def close(self) -> None:
         """No further rollout will be published."""
         with self._changed:

@@ -119,6 +119,21 @@ def test_after_a_stop_nothing_is_handed_out_though_it_is_there() -> None:
     assert handshake.phases == (SlotPhase.PUBLISHED, SlotPhase.FREE, SlotPhase.FREE)
 
 
+def test_the_actor_settles_once_it_has_given_its_slot_up() -> None:
+    handshake = RolloutHandshake()
+    slot = filled(handshake)
+    waiting = Background(lambda: (handshake.settle(seconds=LIMIT_SECONDS), handshake.phases)[1])
+    handshake.abandon(slot)
+    assert waiting.result(within=LIMIT_SECONDS / 2) == (SlotPhase.FREE, SlotPhase.FREE)
+
+
+def test_an_actor_that_never_settles_is_not_waited_for_without_an_end() -> None:
+    handshake = RolloutHandshake()
+    filled(handshake)
+    handshake.settle(seconds=0.05)
+    assert handshake.phases == (SlotPhase.FILLING, SlotPhase.FREE)
+
+
 ILLEGAL = [
     (None, RolloutHandshake.publish),
     (None, RolloutHandshake.abandon),

@@ -26,6 +26,9 @@ from oakemu_rl.training.ppo.minibatch_update import PPOMinibatchUpdater
 from oakemu_rl.training.ppo.update_plan import CalibrateValues, PlannedUpdate, UpdatePlan
 from oakemu_rl.training.update_ledger import UpdateLedger
 
+SETTLE_SECONDS = 1.0
+"""How long an actor is waited for before the last checkpoint: for its step in the environment."""
+
 
 class PPOLearner:
     """Performs clipped policy gradient updates on completed rollouts of the `RolloutBuffer`.
@@ -120,7 +123,8 @@ class PPOLearner:
         """Main loop: wait for a published rollout, update, and let the policy act.
 
         The policy notifies the tester and saves periodically; its final checkpoint is written when
-        the loop ends, because of `stop_event` or because the handshake was closed and drained.
+        the loop ends, because of `stop_event` or because the handshake was closed and drained, and
+        the actor has come to rest.
 
         An update counts as made at the step at which its rollout was full, whatever the actor has
         taken since: no two updates then share a step, nor a checkpoint.
@@ -133,6 +137,7 @@ class PPOLearner:
             finally:
                 rollout_handshake.release(slot)
             policy.after_update(env_steps=env_steps)
+        rollout_handshake.settle(seconds=SETTLE_SECONDS)
         policy.finish(env_steps=current_step())
 
     def step(self, actor_steps: int) -> None:

@@ -8,6 +8,7 @@ from oakemu_rl.checkpoints.policy import CheckpointPolicy
 from oakemu_rl.core.errors import DivergenceError
 from oakemu_rl.metrics import names
 from oakemu_rl.runtime.handshake import RolloutHandshake
+from tests.runtime.background import Background
 from tests.training.parts import Parts, learning_parts
 from tests.training.rollouts import collect, config_of, moved, part_bits
 
@@ -105,6 +106,26 @@ def test_the_loop_ends_when_the_run_stops() -> None:
     run.run(current_step=16)
     assert run.parts.learner.rollouts_collected == 0
     assert (run.notified, run.saved) == ([], [16])
+
+
+def test_steps_that_the_actor_takes_while_it_stops_are_in_the_last_save() -> None:
+    run = Run(learning_parts(config_of()))
+    slot = run.handshake.begin_filling(run.stop)
+    assert slot is not None
+    run.stop.set()
+    phases: list[tuple[str, ...]] = []
+    learner = Background(
+        lambda: run.parts.learner.run(
+            run.stop,
+            lambda: (phases.append(run.handshake.phases), 20)[1],
+            run.handshake,
+            run.policy,
+        )
+    )
+    run.handshake.abandon(slot)
+    learner.result()
+    assert phases == [("free", "free")]
+    assert run.saved == [20]
 
 
 def test_a_rollout_of_a_policy_that_is_too_old_is_dropped_and_counted() -> None:
