@@ -2,9 +2,11 @@
 
 Run with: python examples/benchmarks/emulator_speed.py
 
-A step is four video frames. The first line sets keys, runs the frames and copies the screen's
-bytes; the second is the whole environment, with rewards and the observation that an agent
-sees. Medians of 20 rounds, each some episodes' worth of steps with random actions.
+A step is four video frames. The first line is the package zx alone, with a program that only
+waits, in the instruction that zx gets through fastest. The second sets keys, runs the frames and
+copies the screen's bytes; the third is the whole environment, with rewards and the observation that
+an agent sees. Medians of 20 rounds, taken in turn, each some episodes' worth of steps with random
+actions.
 """
 
 import statistics
@@ -12,6 +14,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import zx
 
 from oakemu_rl.envs.games.game_env import SpectrumGame
 from oakemu_rl.envs.games.registry import find_game
@@ -26,12 +29,33 @@ GOAL = 2000
 def main() -> None:
     generator = np.random.default_rng(0)
     actions = generator.integers(3, size=STEPS).tolist()
-    report("emulator: keys, 4 frames, screen bytes", steps_per_second(emulator_steps(actions)))
-    report("environment: Acorns, 30 x 64 observation", steps_per_second(game_steps(actions)))
     screen = generator.integers(0, 256, 6912, dtype=np.uint8).tobytes()
-    images = steps_per_second(lambda: [grey_image(screen, shrink=4) for _ in range(STEPS)])
+    alone, emulator, environment, images = steps_per_second(
+        waiting_steps(),
+        emulator_steps(actions),
+        game_steps(actions),
+        lambda: [grey_image(screen, shrink=4) for _ in range(STEPS)],
+    )
+    report("zx alone: 4 frames of waiting", alone)
+    report("emulator: keys, 4 frames, screen bytes", emulator)
+    report("environment: Acorns, 30 x 64 observation", environment)
     print(f"{'grey 48 x 64 image of a screen':42} {1e6 / statistics.median(images):8.1f} us")
-    print(f"goal: {GOAL} emulator steps per second")
+    ratio = statistics.median(emulator) / statistics.median(alone)
+    print(f"the emulator is {ratio:.1f} x as fast as zx alone; goal: {GOAL:,} steps/s")
+
+
+def waiting_steps() -> Callable[[], object]:
+    """Steps of zx without the adapter: DJNZ to itself, and again, without an end."""
+    cpu = zx.Spectrum(headless=True)
+    cpu.write(0x8000, bytes((0x10, 0xFE, 0x18, 0xFC)))
+    cpu.pc = 0x8000
+
+    def wait() -> None:
+        for _ in range(STEPS * FRAME_SKIP):
+            while not cpu._run() & 2:
+                pass
+
+    return wait
 
 
 def emulator_steps(actions: list[int]) -> Callable[[], object]:
@@ -71,14 +95,16 @@ def game_steps(actions: list[int]) -> Callable[[], object]:
     return play
 
 
-def steps_per_second(play: Callable[[], object]) -> list[float]:
-    """The speed of each round, after one round to warm up."""
-    play()
-    speeds = []
-    for _ in range(ROUNDS):
-        begun = time.process_time()
+def steps_per_second(*plays: Callable[[], object]) -> list[list[float]]:
+    """The speeds of each in every round, after one round to warm up."""
+    for play in plays:
         play()
-        speeds.append(STEPS / (time.process_time() - begun))
+    speeds: list[list[float]] = [[] for _ in plays]
+    for _ in range(ROUNDS):
+        for play, each in zip(plays, speeds, strict=True):
+            begun = time.process_time()
+            play()
+            each.append(STEPS / (time.process_time() - begun))
     return speeds
 
 

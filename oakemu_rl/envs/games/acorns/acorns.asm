@@ -5,7 +5,7 @@
 ; fall faster as the score grows, until none can be reached. SPACE starts a game.
 ;
 ; Assemble with: pasmo --bin acorns.asm acorns.bin     (load at 8000h, enter at 8000h)
-; No ROM routine is called; interrupts are taken in mode 2 and only mark the frame.
+; No ROM routine is called; interrupts are taken in mode 2 and only end the wait for a frame.
 
         org     8000h
 
@@ -24,7 +24,6 @@ speed:          equ     0B00Dh          ; word: 256ths of a pixel per frame
 timer:          equ     0B00Fh          ; byte: frames left in this phase
 tick:           equ     0B010h          ; byte: frames played, modulo 256
 colour:         equ     0B011h          ; byte: attribute of text
-mark:           equ     0B012h          ; byte: 1 once the frame's interrupt has come
 distance:       equ     0B013h          ; byte: acorns drop at least so far from the basket's middle
 squirrel:       equ     0B014h          ; byte: its left column; 0 before it is seen
 
@@ -62,10 +61,8 @@ start:  di
         ld      bc,256
         ld      (hl),handler / 256
         ldir
-        ld      a,0C3h                  ; JP frame_mark
+        ld      a,0C9h                  ; RET, interrupts off again
         ld      (handler),a
-        ld      hl,frame_mark
-        ld      (handler+1),hl
         ld      a,vectors / 256
         ld      i,a
         im      2
@@ -74,7 +71,6 @@ start:  di
         ld      (score),hl
         ld      a,5
         ld      (lives),a
-        ei
 
 title:  xor     a
         ld      (state),a
@@ -148,25 +144,9 @@ over_wait:
         jr      nz,over_wait
         jr      new_game
 
-; Waits for the next frame. HALT would do, but it repeats an opcode of 4 clock ticks, this one of 13:
-; an emulator gets through the frame in half the time.
-wait_frame:
-        xor     a
-        ld      (mark),a
-waiting:
-        ld      b,32
-idle:   djnz    idle
-        ld      a,(mark)
-        or      a
-        jr      z,waiting
-        ret
-
-frame_mark:                             ; the interrupt
-        push    af
-        ld      a,1
-        ld      (mark),a
-        pop     af
+wait_frame:                             ; interrupts are on while waiting, and only then
         ei
+        halt
         ret
 
 space_held:                             ; Z while SPACE is held
