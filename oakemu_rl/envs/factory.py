@@ -6,6 +6,7 @@ Here it is decided what an id means. What the environments then look like to an 
 
 import importlib
 import warnings
+from collections.abc import Sequence
 from contextlib import ExitStack
 from difflib import get_close_matches
 from typing import Any
@@ -59,15 +60,24 @@ def make_environment(options: EnvironmentOptions, *, render: bool = False) -> En
 
 
 def make_vector_environment(
-    options: EnvironmentOptions, *, count: int, render: bool = False
+    options: EnvironmentOptions,
+    *,
+    count: int,
+    render: bool = False,
+    value_names: Sequence[str] = (),
 ) -> VectorEnvironment:
-    """`count` environments that step one after the other in this process; raises as for one."""
+    """`count` environments that step one after the other in this process; raises as for one.
+
+    Named values in `value_names` are read at every step.
+    """
     with ExitStack() as undo:
         envs: list[Env[Any, Any]] = []
         for _ in range(count):
             envs.append(make_environment(options, render=render))
             undo.callback(envs[-1].close)
-        environment = VectorEnvironment(InProcessEnvironments(envs), name=options.id)
+        environment = VectorEnvironment(
+            InProcessEnvironments(envs), name=options.id, value_names=value_names
+        )
         undo.pop_all()
     return environment
 

@@ -68,6 +68,14 @@ class MaskReader:
             )
         return self._gather(rows, lambda row: self._methods[row]()) if self._methods else None
 
+    def read_where_given(self, infos: Mapping[str, Any], *, rows: Flags) -> Masks | None:
+        """As `read`, but where nothing is said every action is legal."""
+        if not (self._in_info or self._methods):
+            return None
+        present = infos.get(f"_{MASK_KEY}", np.zeros(self._count, dtype=np.bool_))
+        given = infos.get(MASK_KEY, ())
+        return self._gather(rows & present, lambda row: given[row])
+
     def _gather(self, rows: Flags, given: Callable[[int], object]) -> Masks:
         masks = np.ones((self._count, self._actions), dtype=np.bool_)
         for row in np.flatnonzero(rows).tolist():

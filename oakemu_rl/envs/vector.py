@@ -16,7 +16,12 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, VectorEnv
 
 from oakemu_rl.core.errors import EnvironmentFaultError
 from oakemu_rl.core.observations import ActionSpec, ObservationSpec
-from oakemu_rl.envs.autoreset import autoreset_mode, episode_successes, final_observations
+from oakemu_rl.envs.autoreset import (
+    FINAL_INFO_KEY,
+    autoreset_mode,
+    episode_successes,
+    final_observations,
+)
 from oakemu_rl.envs.episodes import EpisodeTally, FinishedEpisode
 from oakemu_rl.envs.masks import Flags, MaskReader, Masks, sub_environments
 from oakemu_rl.envs.origin import note_origin
@@ -28,6 +33,7 @@ from oakemu_rl.envs.spaces import (
     first_action,
     observation_conversion,
 )
+from oakemu_rl.envs.values import VALUES, ValueReader, Values
 
 DEFAULT_FRAMES_PER_SECOND = 30.0
 
@@ -37,18 +43,24 @@ class VectorStep:
     """What one step of N environments led to.
 
     `next_observations` are those that the actions led to, at an episode's end as well: never those
-    after a reset. Where `valid` is false the environment was only reset in this call, its action
-    was ignored, and the row is no experience.
+    after a reset; `next_action_masks` and `next_values` belong to them. In a state that ended an
+    episode for good no action is taken, and its mask allows all. Where `valid` is false the
+    environment was only reset in this call, its action was ignored, and the row is no experience.
+    `began` marks environments whose observation to act on now is the first of an episode.
 
     Shapes:
-        next_observations [N, ...]; rewards [N] float32; terminated, truncated, valid [N] bool.
+        next_observations [N, ...]; rewards [N] float32; terminated, truncated, valid, began [N]
+        bool; next_action_masks [N, A] bool or None; next_values [N] float32 each.
     """
 
     next_observations: Batch
+    next_action_masks: Masks | None
+    next_values: Values
     rewards: npt.NDArray[np.float32]
     terminated: Flags
     truncated: Flags
     valid: Flags
+    began: Flags
     episodes: tuple[FinishedEpisode, ...]
 
 
@@ -61,12 +73,23 @@ class VectorEnvironment:
 
     Arrays that are handed out belong to the caller; nothing writes to them later.
 
+    Args:
+        envs: the environments.
+        name: what they are called in messages; None takes what they call themselves.
+        value_names: named values of the environments that are read at every step.
+
     Raises:
-        UnsupportedEnvironmentError: the autoreset mode is absent or unknown, or a space cannot be
-            trained on.
+        UnsupportedEnvironmentError: the autoreset mode is absent or unknown, a space cannot be
+            trained on, or a named value cannot be read.
     """
 
-    def __init__(self, envs: VectorEnv[Any, Any, Any], *, name: str | None = None) -> None:
+    def __init__(
+        self,
+        envs: VectorEnv[Any, Any, Any],
+        *,
+        name: str | None = None,
+        value_names: Sequence[str] = (),
+    ) -> None:
         members = sub_environments(envs)
         self._name = name or _name(envs)
         self._envs = envs
@@ -81,12 +104,14 @@ class VectorEnvironment:
         )
         self._first_action = first_action(envs.single_action_space)
         self._masks = MaskReader(envs, actions=self._action_spec.count, environment=self._name)
+        self._values = ValueReader(envs, names=value_names, mode=self._mode, environment=self._name)
         self._observations: Batch | None = None
         self._action_masks: Masks | None = None
         self._count = envs.num_envs
         self._episodes = EpisodeTally(self._count)
         self._waiting: Flags | None = None
         self._every = np.ones(self._count, dtype=np.bool_)
+        self._none = np.zeros(self._count, dtype=np.bool_)
 
     @property
     def count(self) -> int:
@@ -117,6 +142,11 @@ class VectorEnvironment:
         An environment that waits for its reset ignores its action, so there every action is legal.
         """
         return self._action_masks
+
+    @property
+    def values_now(self) -> Values:
+        """The named values [N] of the states to act on now, those of `value_names`."""
+        return self._values.read()
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Start an episode in each environment, from one seed each.
@@ -149,24 +179,27 @@ class VectorEnvironment:
         )
         terminated = np.array(terminations, dtype=np.bool_)
         truncated = np.array(truncations, dtype=np.bool_)
-        valid = self._every.copy()
+        valid, began = self._every.copy(), self._none.copy()
         if self._waiting is not None:
-            valid = ~self._waiting
+            valid, began = ~self._waiting, self._waiting
             raw_rewards = np.where(valid, raw_rewards, 0.0)
             terminated &= valid
             truncated &= valid
         self._episodes.add(raw_rewards)
         rewards = self._checked_rewards(raw_rewards)
         next_observations = self._observations = self._converted(raw)
+        next_values = self._values.read()
         ended = terminated | truncated
         episodes: tuple[FinishedEpisode, ...] = ()
         if np.count_nonzero(ended) == 0:
             self._waiting = None
-            self._action_masks = self._masks.read(infos, rows=self._every)
+            next_masks = self._action_masks = self._masks.read(infos, rows=self._every)
         else:
+            next_masks = self._read_masks(infos, ended=ended, terminated=terminated)
             next_observations = self._end_episodes(next_observations, infos, ended)
             waits = self._mode is AutoresetMode.NEXT_STEP
             self._waiting = ended if waits else None
+            began = began if waits else ended
             episodes = self._episodes.finish(
                 ended,
                 successes=episode_successes(infos, ended=ended, mode=self._mode),
@@ -174,10 +207,13 @@ class VectorEnvironment:
             )
         return VectorStep(
             next_observations=next_observations,
+            next_action_masks=next_masks,
+            next_values=next_values,
             rewards=rewards,
             terminated=terminated,
             truncated=truncated,
             valid=valid,
+            began=began,
             episodes=episodes,
         )
 
@@ -202,29 +238,45 @@ class VectorEnvironment:
 
     def values(self, index: int) -> Mapping[str, int]:
         """The named memory values of the game that environment `index` plays."""
-        values: Mapping[str, int] = sub_environments(self._envs)[index].get_wrapper_attr("values")
+        values: Mapping[str, int] = sub_environments(self._envs)[index].get_wrapper_attr(VALUES)
         return values
 
     def close(self) -> None:
         """Release the environments."""
         self._envs.close()
 
+    def _read_masks(
+        self, infos: Mapping[str, Any], *, ended: Flags, terminated: Flags
+    ) -> Masks | None:
+        """Set the masks to act on now where they are known yet; returned are those of the true next
+        observations."""
+        if self._mode is AutoresetMode.SAME_STEP:
+            self._action_masks = self._masks.read(infos, rows=self._every)
+            final = infos.get(FINAL_INFO_KEY, {})
+            cut = self._masks.read_where_given(final, rows=ended & ~terminated)
+        else:
+            cut = self._masks.read(infos, rows=~terminated)
+            self._action_masks = cut
+        if self._action_masks is None or cut is None:
+            return None
+        next_masks = np.where(ended[:, None], cut, self._action_masks)
+        if self._mode is not AutoresetMode.SAME_STEP:
+            # What waits for its reset ignores its action.
+            self._action_masks = cut | ended[:, None]
+        return next_masks
+
     def _end_episodes(self, returned: Batch, infos: Mapping[str, Any], ended: Flags) -> Batch:
         """Go on from ends to what is acted on next; the true next observations are returned."""
         if self._mode is AutoresetMode.NEXT_STEP:
-            self._action_masks = self._masks.read(infos, rows=~ended)
             return returned
         if self._mode is AutoresetMode.SAME_STEP:
-            self._action_masks = self._masks.read(infos, rows=self._every)
             final = final_observations(self._envs, infos, ended=ended, environment=self._name)
             return _with_rows(returned, ended, self._converted(final, ended))
-        masks = self._masks.read(infos, rows=~ended)
         raw, reset_infos = self._answer(self._envs.reset, options={"reset_mask": ended.copy()})
         self._observations = self._converted(raw)
         reset_masks = self._masks.read(reset_infos, rows=ended)
-        if masks is not None and reset_masks is not None:
-            masks[ended] = reset_masks[ended]
-        self._action_masks = masks
+        if self._action_masks is not None and reset_masks is not None:
+            self._action_masks[ended] = reset_masks[ended]
         return returned
 
     def _answer(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:

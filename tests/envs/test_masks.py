@@ -103,3 +103,30 @@ def test_a_mask_that_is_missing_after_the_reset_is_a_fault() -> None:
     environment.reset([0])
     with pytest.raises(EnvironmentFaultError, match="after a step but not after the reset"):
         environment.step(np.array([0]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("terminates", [False, True])
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_next_mask_is_that_of_the_true_next_observation(
+    mode: AutoresetMode, terminates: bool, source: str
+) -> None:
+    makers = [
+        partial(Counting, length, masks=source, terminates=terminates) for length in (3, 4, 1)
+    ]
+    environment = vectorised(*makers, mode=mode)
+    environment.reset([0, 1, 2])
+    # After its reset within the step an environment's method no longer tells of the end.
+    lost = mode is AutoresetMode.SAME_STEP and source == "method"
+    for _ in range(24):
+        step = environment.step(np.zeros(3, dtype=np.int64))
+        assert isinstance(step.next_observations, np.ndarray)
+        expected = np.arange(3)[None, :] != step.next_observations % 3
+        over = step.terminated | (step.truncated if lost else False)
+        np.testing.assert_array_equal(step.next_action_masks, expected | over[:, None])
+
+
+def test_without_masks_there_are_no_next_ones() -> None:
+    environment = vectorised(partial(Counting, 1))
+    environment.reset([0])
+    assert environment.step(np.array([0])).next_action_masks is None
