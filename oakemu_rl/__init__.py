@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from oakemu_rl.checkpoints.manager import CheckpointManager as CheckpointManager
     from oakemu_rl.checkpoints.policy import CheckpointPolicy as CheckpointPolicy
     from oakemu_rl.checkpoints.training_state import TrainingState as TrainingState
+    from oakemu_rl.config.dqn import DQNExperimentConfiguration as DQNExperimentConfiguration
+    from oakemu_rl.config.dqn import DQNLossOptions as DQNLossOptions
+    from oakemu_rl.config.dqn import DQNModelOptions as DQNModelOptions
+    from oakemu_rl.config.dqn import DQNOptimisationOptions as DQNOptimisationOptions
+    from oakemu_rl.config.dqn import ExplorationOptions as ExplorationOptions
+    from oakemu_rl.config.dqn import ReplayOptions as ReplayOptions
+    from oakemu_rl.config.dqn import ShapingOptions as ShapingOptions
     from oakemu_rl.config.loading import load_configuration as load_configuration
     from oakemu_rl.config.loading import load_saved_configuration as load_saved_configuration
     from oakemu_rl.config.loading import save_configuration as save_configuration
@@ -102,6 +109,15 @@ _EXPORTS = {
     "checkpoints.manager": ("CheckpointManager",),
     "checkpoints.policy": ("CheckpointPolicy",),
     "checkpoints.training_state": ("TrainingState",),
+    "config.dqn": (
+        "DQNExperimentConfiguration",
+        "DQNLossOptions",
+        "DQNModelOptions",
+        "DQNOptimisationOptions",
+        "ExplorationOptions",
+        "ReplayOptions",
+        "ShapingOptions",
+    ),
     "config.loading": (
         "load_configuration",
         "load_saved_configuration",

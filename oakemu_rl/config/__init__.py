@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING
 from oakemu_rl._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from oakemu_rl.config.dqn import DQNExperimentConfiguration as DQNExperimentConfiguration
+    from oakemu_rl.config.dqn import DQNLossOptions as DQNLossOptions
+    from oakemu_rl.config.dqn import DQNModelOptions as DQNModelOptions
+    from oakemu_rl.config.dqn import DQNOptimisationOptions as DQNOptimisationOptions
+    from oakemu_rl.config.dqn import ExplorationOptions as ExplorationOptions
+    from oakemu_rl.config.dqn import ReplayOptions as ReplayOptions
+    from oakemu_rl.config.dqn import ShapingOptions as ShapingOptions
     from oakemu_rl.config.loading import configuration_hash as configuration_hash
     from oakemu_rl.config.loading import load_configuration as load_configuration
     from oakemu_rl.config.loading import load_saved_configuration as load_saved_configuration
@@ -26,6 +33,15 @@ if TYPE_CHECKING:
     from oakemu_rl.config.validators import InvalidValueError as InvalidValueError
 
 _EXPORTS = {
+    "dqn": (
+        "DQNExperimentConfiguration",
+        "DQNLossOptions",
+        "DQNModelOptions",
+        "DQNOptimisationOptions",
+        "ExplorationOptions",
+        "ReplayOptions",
+        "ShapingOptions",
+    ),
     "loading": (
         "configuration_hash",
         "load_configuration",

@@ -212,8 +212,7 @@ def _make(record_type: Any, values: Mapping[str, object]) -> Any:
     try:
         return record_type(**{aliases[name]: value for name, value in values.items()})
     except InvalidValueError as error:
-        index = () if error.index is None else (error.index,)
-        raise MisfitError(error.problem, place=(error.field, *index)) from None
+        raise MisfitError(error.problem, place=error.place) from None
     except (ValueError, TypeError) as error:
         # attrs' own validators pass the message, then the attribute they checked.
         fields = [item for item in error.args if isinstance(item, attrs.Attribute)]

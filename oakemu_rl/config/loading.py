@@ -12,16 +12,15 @@ from typing import TypeVar
 
 import tomli_w
 
+from oakemu_rl.config.algorithms import ExperimentConfiguration, preset_layers
 from oakemu_rl.config.combinations import contradictions
 from oakemu_rl.config.layers import Layer, Merged, check_layer, flag_layer, merge
-from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.config.strict import load_toml, structure, unstructure
 from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.core.storage_faults import disk_faults_of
 
-Configuration = TypeVar("Configuration", bound=PPOExperimentConfiguration)
+Configuration = TypeVar("Configuration", bound=ExperimentConfiguration)
 
-PRESETS = Path(__file__).parent / "presets"
 _NO_OVERRIDES: Mapping[str, object] = MappingProxyType({})
 
 
@@ -38,8 +37,9 @@ def load_configuration(
     Args:
         record_type: the configuration's record.
         what: what is played, a value of `environment.id`; None leaves it to the layers.
-        preset: the algorithm whose preset for `what` is the first layer (`"ppo"`); None takes none.
-        file: a TOML file, the second layer.
+        preset: the algorithm (`"ppo"`, `"dqn"`, `"rainbow"`) whose presets, for every game and for
+            `what`, are the first layers; None takes none.
+        file: a TOML file, the next layer.
         overrides: values by dotted path, dashes or underscores, the last layer.
 
     Raises:
@@ -51,9 +51,11 @@ def load_configuration(
         layers.insert(0, Layer(name=str(file), data=load_toml(file)))
         check_layer(layers[0], record_type)
     played = _played(what, layers, record_type)
-    if preset is not None and (first := preset_layer(preset, played)) is not None:
-        check_layer(first, record_type)
-        layers.insert(0, first)
+    if preset is not None:
+        presets = preset_layers(preset, played, record_type)
+        for layer in presets:
+            check_layer(layer, record_type)
+        layers[:0] = presets
     layers.append(Layer(name="environment.id", data={"environment": {"id": played}}))
     merged = merge(layers, record_type)
     configuration = structure(merged.data, record_type, source="configuration")
@@ -61,16 +63,7 @@ def load_configuration(
     return configuration
 
 
-def preset_layer(algorithm: str, what: str) -> Layer | None:
-    """The preset for a game's name or a Gymnasium id; the file's name has - for the id's /."""
-    files = {file.stem: file for file in (PRESETS / algorithm).glob("*.toml")}
-    file = files.get(what.replace("/", "-"))
-    if file is None:
-        return None
-    return Layer(name=f"preset {algorithm}/{file.stem}", data=load_toml(file))
-
-
-def save_configuration(configuration: PPOExperimentConfiguration, path: Path) -> None:
+def save_configuration(configuration: ExperimentConfiguration, path: Path) -> None:
     """Write the resolved configuration as TOML, from which an equal one is loaded.
 
     Raises:
@@ -90,7 +83,7 @@ def load_saved_configuration(record_type: type[Configuration], path: Path) -> Co
     return load_configuration(record_type, file=path)
 
 
-def configuration_hash(configuration: PPOExperimentConfiguration) -> str:
+def configuration_hash(configuration: ExperimentConfiguration) -> str:
     """The SHA-256, in hexadecimal, of the configuration as JSON with sorted keys and no spaces."""
     text = json.dumps(unstructure(configuration), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -110,7 +103,7 @@ def _played(what: str | None, layers: list[Layer], record_type: type[Configurati
     return str(data["id"])
 
 
-def _refuse_contradictions(configuration: PPOExperimentConfiguration, merged: Merged) -> None:
+def _refuse_contradictions(configuration: ExperimentConfiguration, merged: Merged) -> None:
     for found in contradictions(configuration):
         sources = merged.sources_of(*found.paths)
         raise ConfigurationError(f"{sources}: {found.paths[0]}: {found.problem}")

@@ -8,21 +8,35 @@ import attrs
 from oakemu_rl.config.wording import nearest
 from oakemu_rl.core.schedules import Schedule
 
-OTHER_NAMES: Mapping[str, str] = {
-    "batch_size": "optimisation.minibatch_size",
-    "clip_range_vf": "loss.value_clip_range",
-    "ent_coef": "loss.entropy_weight",
-    "lr": "optimisation.learning_rate",
-    "max_grad_norm": "optimisation.max_gradient_norm",
-    "n_envs": "environment.count",
-    "n_epochs": "optimisation.ppo_epochs",
-    "n_steps": "rollout.steps",
-    "n_eval_episodes": "evaluation.episodes",
-    "num_envs": "environment.count",
-    "total_timesteps": "run.total_steps",
-    "vf_coef": "loss.value_weight",
+OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    "batch_size": ("optimisation.minibatch_size",),
+    "beta": ("replay.importance_exponent",),
+    "buffer_size": ("replay.capacity",),
+    "clip_range_vf": ("loss.value_clip_range",),
+    "ent_coef": ("loss.entropy_weight",),
+    "eps_greedy": ("exploration.epsilon",),
+    "learning_starts": ("replay.warm_up_steps",),
+    "lr": ("optimisation.learning_rate",),
+    "max_grad_norm": ("optimisation.max_gradient_norm",),
+    "minibatch_size": ("optimisation.batch_size",),
+    "n_envs": ("environment.count",),
+    "n_epochs": ("optimisation.ppo_epochs",),
+    "n_eval_episodes": ("evaluation.episodes",),
+    "n_steps": ("rollout.steps", "replay.n_step"),
+    "num_atoms": ("model.atoms",),
+    "num_envs": ("environment.count",),
+    "target_update_interval": ("optimisation.target_update_every",),
+    "tau": ("optimisation.target_update_rate",),
+    "total_timesteps": ("run.total_steps",),
+    "train_freq": ("optimisation.steps_per_update",),
+    "v_max": ("model.value_max",),
+    "v_min": ("model.value_min",),
+    "vf_coef": ("loss.value_weight",),
 }
-"""Where a setting with another name is found: its former path, or the word of other libraries."""
+"""Where a setting with another name is found: its former path, or the word of other libraries.
+
+Of several paths the one that the configuration at hand has is meant.
+"""
 
 
 def is_record(wanted: Any) -> bool:
@@ -63,9 +77,9 @@ def setting_type(path: str, paths: Mapping[str, Any]) -> Any:
 def misplaced(path: str, paths: Iterable[str]) -> list[str]:
     """Where a setting lies that is known by this name in another group, or elsewhere than here."""
     known, last = list(paths), _last(path)
-    other = OTHER_NAMES.get(path, OTHER_NAMES.get(last))
-    if other in known:
-        return [other]
+    others = OTHER_NAMES.get(path, OTHER_NAMES.get(last, ()))
+    if here := [other for other in others if other in known]:
+        return here
     return _within(path, [candidate for candidate in known if _last(candidate) == last])
 
 

@@ -1,9 +1,10 @@
 """Validators of option records. Each message says what came and what is allowed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from oakemu_rl.config.wording import Place, dotted
 from oakemu_rl.core.number_checks import is_finite
 from oakemu_rl.core.schedules import Schedule, constant
 
@@ -18,11 +19,11 @@ class InvalidValueError(ValueError):
     The text is `field: problem`; a loader that knows the whole path takes the parts.
     """
 
-    def __init__(self, field: str, problem: str, *, index: int | None = None) -> None:
-        super().__init__(f"{field}{'' if index is None else f'[{index}]'}: {problem}")
+    def __init__(self, field: str, problem: str, *, index: int | str | None = None) -> None:
+        self.place: Place = (field,) if index is None else (field, index)
+        super().__init__(f"{dotted(self.place)}: {problem}")
         self.field = field
         self.problem = problem
-        self.index = index
 
 
 def number(
@@ -83,9 +84,9 @@ def as_schedule(value: Schedule | float) -> Schedule:
     return constant(value) if type(value) in (int, float) else value  # type: ignore[arg-type,return-value]
 
 
-def schedule() -> Validator:
-    """A schedule whose every value is at least 0."""
-    within = number(least=0.0)
+def schedule(*, most: float | None = None) -> Validator:
+    """A schedule whose every value is at least 0, and at most `most`."""
+    within = number(least=0.0, most=most)
 
     def check(instance: Any, attribute: Any, value: Any) -> None:
         if not isinstance(value, Schedule):
@@ -109,6 +110,21 @@ def each(validator: Validator) -> Validator:
                 validator(instance, attribute, item)
             except InvalidValueError as error:
                 raise InvalidValueError(error.field, error.problem, index=index) from None
+
+    return check
+
+
+def each_entry(validator: Validator) -> Validator:
+    """A mapping, every value of which satisfies `validator`."""
+
+    def check(instance: Any, attribute: Any, value: Any) -> None:
+        if not isinstance(value, Mapping):
+            raise InvalidValueError(attribute.name, f"got {value!r}, allowed is a mapping")
+        for key, item in value.items():
+            try:
+                validator(instance, attribute, item)
+            except InvalidValueError as error:
+                raise InvalidValueError(error.field, error.problem, index=key) from None
 
     return check
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 import attrs
 import pytest
 
+from oakemu_rl.config.dqn import DQNExperimentConfiguration
 from oakemu_rl.config.paths import setting_paths
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.config.strict import load_toml, parse_toml_value, structure, unstructure
@@ -15,7 +16,13 @@ from oakemu_rl.config.wording import is_union
 from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.core.schedules import Schedule, linear
 
-PATHS = setting_paths(PPOExperimentConfiguration)
+RECORDS = (PPOExperimentConfiguration, DQNExperimentConfiguration)
+SETTINGS = [
+    pytest.param(record_type, path, id=f"{record_type.__name__[:3]}-{path}")
+    for record_type in RECORDS
+    for path in setting_paths(record_type)
+]
+GROUPS = [(record_type, name) for record_type in RECORDS for name in attrs.fields_dict(record_type)]
 VALUES: Mapping[type, Any] = {
     bool: True,
     int: 7,
@@ -52,32 +59,39 @@ def refusal(data: object, record_type: type = PPOExperimentConfiguration) -> str
     return str(caught.value)
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_every_setting_refuses_every_other_type_and_names_its_path(path: str) -> None:
-    accepted = accepted_kinds(PATHS[path])
+@pytest.mark.parametrize(("record_type", "path"), SETTINGS)
+def test_every_setting_refuses_every_other_type_and_names_its_path(
+    record_type: type, path: str
+) -> None:
+    accepted = accepted_kinds(setting_paths(record_type)[path])
     refused = [value for kind, value in VALUES.items() if kind not in accepted]
     assert len(refused) >= 4
     for value in refused:
-        message = refusal(nested(path, value))
-        assert message.startswith(f"x.toml: {path}: got ")
+        message = refusal(nested(path, value), record_type)
+        assert message.startswith((f"x.toml: {path}: got ", f"x.toml: {path}.a: got "))
         assert "allowed is " in message
         assert "\n" not in message
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_every_setting_takes_back_its_default(path: str) -> None:
+@pytest.mark.parametrize(("record_type", "path"), SETTINGS)
+def test_every_setting_takes_back_its_default(record_type: type, path: str) -> None:
     group, name = path.split(".")
-    default = PPOExperimentConfiguration()
+    default = record_type()
     value = unstructure(default)[group].get(name)
     if value is not None:
-        assert structure(nested(path, value), PPOExperimentConfiguration, source="") == default
+        assert structure(nested(path, value), record_type, source="") == default
 
 
-@pytest.mark.parametrize("group", attrs.fields_dict(PPOExperimentConfiguration))
-def test_every_group_refuses_an_unknown_key_and_lists_the_known_ones(group: str) -> None:
-    message = refusal({group: {"zzzzz": 1}})
+@pytest.mark.parametrize(("record_type", "group"), GROUPS)
+def test_every_group_refuses_an_unknown_key_and_lists_the_known_ones(
+    record_type: type, group: str
+) -> None:
+    message = refusal({group: {"zzzzz": 1}}, record_type)
     assert message.startswith(f"x.toml: {group}.zzzzz: unknown key (allowed: ")
-    assert refusal({group: 3}) == f"x.toml: {group}: got 3 (an integer), allowed is a table"
+    assert (
+        refusal({group: 3}, record_type)
+        == f"x.toml: {group}: got 3 (an integer), allowed is a table"
+    )
 
 
 def test_an_integer_is_taken_for_a_number_and_becomes_one() -> None:

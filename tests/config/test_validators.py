@@ -5,6 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from oakemu_rl import config
+from oakemu_rl.config.dqn import (
+    DQNModelOptions,
+    DQNOptimisationOptions,
+    ExplorationOptions,
+    ReplayOptions,
+    ShapingOptions,
+)
 from oakemu_rl.config.options import CloningOptions, EnvironmentOptions, ModelOptions, RunOptions
 from oakemu_rl.config.ppo import LossOptions, OptimisationOptions, RolloutOptions
 from oakemu_rl.config.validators import InvalidValueError
@@ -31,6 +38,19 @@ from oakemu_rl.core.schedules import constant, linear
         (lambda: RunOptions(total_steps=10**400), "total_steps: got 1000"),
         (lambda: OptimisationOptions(learning_rate=True), "learning_rate: got True, allowed is a"),
         (lambda: CloningOptions(weight=linear(1.0, -1.0, 5)), "weight: got -1.0, allowed is a fin"),
+        (lambda: DQNModelOptions(atoms=0), "atoms: got 0, allowed is an integer, at least 1, at m"),
+        (lambda: DQNModelOptions(atoms=1_002), "atoms: got 1002, allowed is an integer, at least"),
+        (lambda: DQNModelOptions(noise_sigma=0.0), "noise_sigma: got 0.0, allowed is a finite nu"),
+        (lambda: DQNModelOptions(value_max=float("inf")), "value_max: got inf, allowed is a fini"),
+        (lambda: ReplayOptions(kind="prioritized"), "kind: got 'prioritized', allowed is one of"),
+        (lambda: ReplayOptions(capacity=1), "capacity: got 1, allowed is an integer, at least 2"),
+        (lambda: ReplayOptions(n_step=101), "n_step: got 101, allowed is an integer, at least 1"),
+        (lambda: ReplayOptions(importance_exponent=1.5), "importance_exponent: got 1.5, allowed"),
+        (lambda: DQNOptimisationOptions(steps_per_update=0.0), "steps_per_update: got 0.0, allow"),
+        (lambda: DQNOptimisationOptions(target_update_rate=1.1), "target_update_rate: got 1.1, a"),
+        (lambda: ExplorationOptions(epsilon=linear(1.1, 0.0, 9)), "epsilon: got 1.1, allowed is"),
+        (lambda: ShapingOptions(potential={"a": float("nan")}), r"potential\.a: got nan, allowed"),
+        (lambda: ShapingOptions(potential=["a"]), r"potential: got \['a'\], allowed is a mapping"),
     ],
 )
 def test_a_wrong_value_is_refused_with_the_name_of_its_field(
@@ -44,6 +64,9 @@ def test_values_on_the_bounds_are_taken() -> None:
     RolloutOptions(gamma=0.0, gae_lambda=1, max_staleness=0)
     RunOptions(seed=2**31 - 1, device="cuda:1")
     EnvironmentOptions(count=1, max_episode_steps=None)
+    ReplayOptions(capacity=2, n_step=100, warm_up_steps=0, importance_exponent=1.0)
+    DQNOptimisationOptions(steps_per_update=0.5, target_update_rate=1.0)
+    ExplorationOptions(epsilon=linear(1.0, 0.0, 9), test_epsilon=0)
 
 
 def test_a_number_stands_for_a_constant_schedule() -> None:
