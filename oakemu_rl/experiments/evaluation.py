@@ -7,8 +7,8 @@ from pathlib import Path
 from oakemu_rl.checkpoints.checkpoint import Checkpoint, load_checkpoint
 from oakemu_rl.checkpoints.manager import CheckpointManager, Which
 from oakemu_rl.config.loading import load_saved_configuration
-from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.errors import CheckpointError, ConfigurationError, RunFolderError
+from oakemu_rl.experiments.algorithms import find_algorithm
 from oakemu_rl.experiments.devices import chosen_device
 from oakemu_rl.experiments.run_folder import RunFolder
 from oakemu_rl.training.evaluation import Evaluation
@@ -42,10 +42,11 @@ def evaluate_run(
     folder, loaded = _found(path, checkpoint)
     for fault in loaded.rejected:
         note(f"{fault}; took the checkpoint of step {loaded.env_steps} instead")
-    config = load_saved_configuration(PPOExperimentConfiguration, folder.config)
+    algorithm = find_algorithm(folder.algorithm())
+    config = load_saved_configuration(algorithm.configuration, folder.config)
     bench = TestBench(
         environment=config.environment,
-        model=config.model,
+        agent=algorithm.agent(config),
         count=min(episodes, config.evaluation.environments),
         max_episode_steps=config.evaluation.max_episode_steps,
         device=chosen_device(config.run.device),

@@ -7,7 +7,7 @@ from statistics import fmean
 import attrs
 
 from oakemu_rl.checkpoints.manager import CheckpointManager
-from oakemu_rl.config.ppo import PPOExperimentConfiguration
+from oakemu_rl.config.algorithms import ExperimentConfiguration
 from oakemu_rl.experiments.picture import MOST_FRAMES, write_gif
 from oakemu_rl.experiments.result import ExperimentResult
 from oakemu_rl.experiments.run_folder import RunFolder
@@ -18,7 +18,7 @@ from oakemu_rl.training.test_bench import Episodes, TestBench
 
 def last_test(
     result: ExperimentResult,
-    config: PPOExperimentConfiguration,
+    config: ExperimentConfiguration,
     *,
     manager: CheckpointManager,
     bench: TestBench,

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from oakemu_rl.buffers.rollout import RolloutBuffer
+from oakemu_rl.checkpoints.policy import CheckpointPolicy
 from oakemu_rl.checkpoints.state import generator_state, module_state, optimizer_state, scaler_state
 from oakemu_rl.checkpoints.training_state import TrainingState
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
@@ -16,7 +17,9 @@ from oakemu_rl.envs.vector import VectorEnvironment
 from oakemu_rl.experiments.memory import ROLLOUT_SLOTS
 from oakemu_rl.models.ppo import PPOModel, build_ppo_model
 from oakemu_rl.runtime.context import RuntimeContext
+from oakemu_rl.runtime.handshake import RolloutHandshake
 from oakemu_rl.runtime.model import ThreadSafeModel
+from oakemu_rl.runtime.supervision import Supervisor
 from oakemu_rl.training.action_masker import ActionMasker
 from oakemu_rl.training.ppo.actor import PPOActor
 from oakemu_rl.training.ppo.learner import PPOLearner
@@ -26,11 +29,32 @@ from oakemu_rl.training.ppo.learner import PPOLearner
 class PPOParts:
     """Actor and learner with what they share."""
 
+    context: RuntimeContext[PPOExperimentConfiguration]
     actor: PPOActor
     learner: PPOLearner
     learner_model: ThreadSafeModel[PPOModel]
     buffer: RolloutBuffer
     optimizer: torch.optim.Optimizer
+
+    @property
+    def env_steps(self) -> int:
+        """Environment steps taken so far."""
+        return self.actor.env_steps
+
+    def start(self, supervisor: Supervisor, policy: CheckpointPolicy) -> None:
+        """Start the learner's thread, and the actor's where it has one of its own."""
+        lockstep = self.context.config.run.mode == "lockstep"
+        handshake = RolloutHandshake(
+            self.buffer.slots, producer=self.actor.produce if lockstep else None
+        )
+        if not lockstep:
+            supervisor.start("actor", lambda: self.actor.run(handshake))
+        supervisor.start(
+            "learner",
+            lambda: self.learner.run(
+                self.context.stop_event, lambda: self.env_steps, handshake, policy
+            ),
+        )
 
     def capture(self, env_steps: int) -> TrainingState:
         """Copy the run's state as it is; called between two updates."""
@@ -57,7 +81,6 @@ class PPOParts:
 
 def build_ppo_parts(
     context: RuntimeContext[PPOExperimentConfiguration],
-    *,
     environments: VectorEnvironment,
     masker: ActionMasker,
 ) -> PPOParts:
@@ -105,6 +128,7 @@ def build_ppo_parts(
         action_masker=masker,
     )
     return PPOParts(
+        context=context,
         actor=actor,
         learner=learner,
         learner_model=learner_model,

@@ -180,6 +180,21 @@ class RunFolder:
         }
         atomic_write_text(self.meta, _json_text(meta))
 
+    def algorithm(self) -> str:
+        """The name of the algorithm that the run was started with.
+
+        Raises:
+            RunFolderError: `meta.json` cannot be read, or does not say.
+        """
+        try:
+            algorithm = json.loads(self.meta.read_text(encoding="utf-8"))["algorithm"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunFolderError(
+                f"{self.meta}: does not tell the run's algorithm "
+                f"({type(error).__name__}: {error}); put that file back as it was"
+            ) from error
+        return str(algorithm)
+
     def write_result(self, result: object) -> None:
         """Write `result.json` from a mapping or an attrs record; NaN and infinities are null.
 

@@ -1,41 +1,12 @@
-"""Who chooses actions in a test: the agent, chance, or a game's scripted player."""
+"""Whom an agent is compared with in a test: chance, and a game's scripted player."""
 
 import numpy as np
 import torch
 
-from oakemu_rl.core.masks import greedy_actions, sample_actions
+from oakemu_rl.core.masks import sample_actions
 from oakemu_rl.envs.games.players import ScriptedPlayer
-from oakemu_rl.models.ppo import PPOModel
 from oakemu_rl.training.action_masker import ActionMasker
-from oakemu_rl.training.batches import mask_batch, observation_batch
 from oakemu_rl.training.episodes import Actions, Choose, LiveStates
-
-
-def policy_player(
-    model: PPOModel,
-    *,
-    masker: ActionMasker,
-    device: torch.device,
-    mode: str,
-    generator: torch.Generator,
-) -> Choose:
-    """The agent: the likeliest legal action where `mode` is greedy, a draw where it is sampled.
-
-    `generator` belongs to `device`.
-    """
-
-    @torch.inference_mode()
-    def choose(states: LiveStates) -> Actions:
-        logits = model(observation_batch(states.observations, device)).logits
-        mask = mask_batch(masker.masks(states.action_masks, rows=len(logits)), device)
-        if mode == "greedy":
-            actions = greedy_actions(logits=logits, mask=mask)
-        else:
-            actions = sample_actions(logits=logits, mask=mask, generator=generator)
-        chosen: Actions = actions.cpu().numpy()
-        return chosen
-
-    return choose
 
 
 def random_player(*, action_count: int, masker: ActionMasker, generator: torch.Generator) -> Choose:

@@ -8,17 +8,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from oakemu_rl.config.options import EnvironmentOptions, ModelOptions
+from oakemu_rl.config.options import EnvironmentOptions
 from oakemu_rl.core.observations import ActionSpec
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.envs.games.players import scripted_player
 from oakemu_rl.envs.spaces import Array
 from oakemu_rl.envs.vector import VectorEnvironment
-from oakemu_rl.models.ppo import PPOModel, build_ppo_model
 from oakemu_rl.training.action_masker import ActionMasker
+from oakemu_rl.training.agents import Agent, AgentBuilder
 from oakemu_rl.training.episodes import Choose, EpisodePlayer, PlayedEpisode
-from oakemu_rl.training.players import policy_player, random_player, scripted_choice
+from oakemu_rl.training.players import random_player, scripted_choice
 
 Episodes = tuple[PlayedEpisode, ...]
 
@@ -28,7 +28,7 @@ class TestBench:
 
     Args:
         environment: what is played.
-        model: the network into which weights are copied.
+        agent: makes what plays; weights are copied into its network.
         count: environments that are stepped together.
         device: where the network computes.
         max_episode_steps: steps after which an episode counts as it stands.
@@ -41,7 +41,7 @@ class TestBench:
         self,
         *,
         environment: EnvironmentOptions,
-        model: ModelOptions,
+        agent: AgentBuilder,
         count: int,
         device: torch.device,
         max_episode_steps: int = 20_000,
@@ -58,18 +58,14 @@ class TestBench:
             first = environments[0]
             self._actions: ActionSpec = first.action_spec
             self._masker = ActionMasker(first.action_spec, environment.actions)
-            self._model: PPOModel = build_ppo_model(
-                observation_spec=first.observation_spec,
-                action_spec=first.action_spec,
-                options=model,
-                generator=torch.Generator(),
-            ).to(device)
+            self._agent: Agent = agent(first.observation_spec, first.action_spec)
+            self._agent.module.to(device)
             undo.pop_all()
         self._player = EpisodePlayer(environments, max_episode_steps=max_episode_steps)
 
     def fits(self, weights: Mapping[str, Tensor]) -> bool:
         """Whether the network has tensors of these names and shapes."""
-        own = self._model.state_dict()
+        own = self._agent.module.state_dict()
         return {name: tensor.shape for name, tensor in own.items()} == {
             name: tensor.shape for name, tensor in weights.items()
         }
@@ -78,19 +74,13 @@ class TestBench:
         self, weights: Mapping[str, Tensor], *, seeds: Sequence[int], mode: str
     ) -> Episodes | None:
         """One episode for each seed with these weights; `mode` is greedy or sampled."""
-        self._model.load_state_dict(weights)
+        self._agent.module.load_state_dict(weights)
         # A generator of this test's own: how long other tests were changes none of its draws.
         generator = torch.Generator(self._device).manual_seed(derive_seed(seeds[0], "draws"))
-        return self._play(
-            policy_player(
-                self._model,
-                masker=self._masker,
-                device=self._device,
-                mode=mode,
-                generator=generator,
-            ),
-            seeds,
+        choose = self._agent.player(
+            masker=self._masker, device=self._device, mode=mode, generator=generator
         )
+        return self._play(choose, seeds)
 
     def play_random(self, *, seeds: Sequence[int]) -> Episodes | None:
         """One episode for each seed with legal actions at random."""

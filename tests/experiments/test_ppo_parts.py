@@ -28,8 +28,8 @@ def parts() -> Iterator[PPOParts]:
     environments = make_vector_environment(CONFIG.environment, count=2)
     yield build_ppo_parts(
         RuntimeContext(config=CONFIG),
-        environments=environments,
-        masker=ActionMasker(environments.action_spec),
+        environments,
+        ActionMasker(environments.action_spec),
     )
     environments.close()
 

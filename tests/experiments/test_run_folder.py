@@ -240,3 +240,12 @@ def test_a_run_is_opened_for_reading_while_another_writes(tmp_path: Path) -> Non
         assert RunFolder.open(str(run.path)).checkpoints == run.checkpoints
     with pytest.raises(RunFolderError, match="gone: there is no such run folder"):
         RunFolder.open(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("text", ["", "{}", '"ppo"', "{"])
+def test_a_folder_that_does_not_tell_its_algorithm_is_refused_by_the_files_name(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "meta.json").write_text(text)
+    with pytest.raises(RunFolderError, match=r"meta\.json: does not tell the run's algorithm"):
+        RunFolder.open(tmp_path).algorithm()

@@ -11,7 +11,8 @@ from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.training.action_masker import ActionMasker
 from oakemu_rl.training.episodes import Choose, EpisodePlayer, LiveStates
-from oakemu_rl.training.players import policy_player, random_player
+from oakemu_rl.training.players import random_player
+from oakemu_rl.training.ppo.agent import PPOAgent, ppo_agent
 from oakemu_rl.training.test_bench import TestBench
 from tests.training.parts import CPU, small_model
 from tests.training.worlds import ACTIONS, MASKED_ID, Masked
@@ -31,8 +32,7 @@ def agent(
     player: EpisodePlayer, mode: str, *, names: tuple[str, ...] = (), seed: int = 0
 ) -> Choose:
     first = player.environments[0]
-    return policy_player(
-        small_model(first.observation_spec, actions=ACTIONS),
+    return PPOAgent(module=small_model(first.observation_spec, actions=ACTIONS)).player(
         masker=ActionMasker(first.action_spec, names),
         device=CPU,
         mode=mode,
@@ -86,7 +86,7 @@ def test_the_greedy_agent_takes_the_likeliest_legal_action_and_the_sampled_one_o
 def test_actions_that_are_not_allowed_by_name_are_not_played() -> None:
     bench = TestBench(
         environment=EnvironmentOptions(id="CartPole-v1", actions=("1",)),
-        model=HIDDEN,
+        agent=ppo_agent(HIDDEN),
         count=2,
         device=CPU,
     )
@@ -169,7 +169,7 @@ def cart_pole_weights(seed: int = 0) -> dict[str, Tensor]:
 
 
 def bench_of(options: EnvironmentOptions, count: int = 3) -> TestBench:
-    return TestBench(environment=options, model=HIDDEN, count=count, device=CPU)
+    return TestBench(environment=options, agent=ppo_agent(HIDDEN), count=count, device=CPU)
 
 
 def test_a_bench_that_cannot_be_made_closes_its_environments() -> None:

@@ -11,6 +11,7 @@ from oakemu_rl.config.options import EnvironmentOptions, EvaluationOptions, Mode
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.runtime.supervision import Supervisor
 from oakemu_rl.training.evaluation import Evaluation
+from oakemu_rl.training.ppo.agent import ppo_agent
 from oakemu_rl.training.test_bench import TestBench
 from oakemu_rl.training.tester import Tester
 from tests.training.parts import CPU, small_model
@@ -39,7 +40,7 @@ class Training:
         self._on_report = on_report
         self.bench = TestBench(
             environment=EnvironmentOptions(id=MASKED_ID),
-            model=ModelOptions(hidden_sizes=(8,)),
+            agent=ppo_agent(ModelOptions(hidden_sizes=(8,))),
             count=options.environments,
             device=CPU,
             should_stop=should_stop or self.stop.is_set,

@@ -19,6 +19,7 @@ from oakemu_rl.envs.vector import VectorEnvironment
 from oakemu_rl.metrics import names
 from oakemu_rl.runtime.handshake import RolloutHandshake
 from oakemu_rl.runtime.supervision import Supervisor
+from oakemu_rl.training.ppo.agent import ppo_agent
 from oakemu_rl.training.test_bench import TestBench
 from tests.envs.counting import MODES, Counting, vectorised
 from tests.training.parts import CPU, Parts, acting_parts, configuration, telling_model
@@ -300,7 +301,7 @@ def played(seed: int, *, count: int = 1, disturbed: bool = False) -> list[list[f
 def disturb() -> None:
     """What must change nothing: another environment, a test, and everybody's random states."""
     options = EnvironmentOptions(id="CartPole-v1")
-    bench = TestBench(environment=options, model=ModelOptions(), count=2, device=CPU)
+    bench = TestBench(environment=options, agent=ppo_agent(ModelOptions()), count=2, device=CPU)
     bench.play_random(seeds=[1, 2, 3])
     bench.close()
     make_vector_environment(options, count=3).close()
