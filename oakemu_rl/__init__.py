@@ -79,6 +79,8 @@ if TYPE_CHECKING:
     from oakemu_rl.experiments.evaluation import evaluate_run as evaluate_run
     from oakemu_rl.experiments.ppo import PPOExperiment as PPOExperiment
     from oakemu_rl.experiments.result import ExperimentResult as ExperimentResult
+    from oakemu_rl.models.dqn import DQNModel as DQNModel
+    from oakemu_rl.models.dqn import build_dqn_model as build_dqn_model
     from oakemu_rl.models.ppo import PolicyValue as PolicyValue
     from oakemu_rl.models.ppo import PPOModel as PPOModel
     from oakemu_rl.models.ppo import build_ppo_model as build_ppo_model
@@ -194,6 +196,10 @@ _EXPORTS = {
     "experiments.evaluation": ("evaluate_run",),
     "experiments.ppo": ("PPOExperiment",),
     "experiments.result": ("ExperimentResult",),
+    "models.dqn": (
+        "DQNModel",
+        "build_dqn_model",
+    ),
     "models.ppo": (
         "PPOModel",
         "PolicyValue",
