@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from oakemu_rl.core.cadence import checkpoint_due as checkpoint_due
     from oakemu_rl.core.cadence import is_stale as is_stale
     from oakemu_rl.core.cadence import rollouts_needed as rollouts_needed
+    from oakemu_rl.core.categorical import atoms_of_actions as atoms_of_actions
+    from oakemu_rl.core.categorical import categorical_loss as categorical_loss
+    from oakemu_rl.core.categorical import categorical_projection as categorical_projection
+    from oakemu_rl.core.categorical import expected_values as expected_values
+    from oakemu_rl.core.categorical import rows_outside_support as rows_outside_support
     from oakemu_rl.core.errors import CheckpointError as CheckpointError
     from oakemu_rl.core.errors import ConfigurationError as ConfigurationError
     from oakemu_rl.core.errors import DivergenceError as DivergenceError
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from oakemu_rl.core.errors import UnsupportedEnvironmentError as UnsupportedEnvironmentError
     from oakemu_rl.core.errors import UserError as UserError
     from oakemu_rl.core.errors import WorkerError as WorkerError
+    from oakemu_rl.core.exploration import epsilon_greedy_actions as epsilon_greedy_actions
     from oakemu_rl.core.handshake import TRANSITIONS as TRANSITIONS
     from oakemu_rl.core.handshake import IllegalTransitionError as IllegalTransitionError
     from oakemu_rl.core.handshake import SlotPhase as SlotPhase
@@ -46,10 +52,15 @@ if TYPE_CHECKING:
     from oakemu_rl.core.masks import masked_log_probs as masked_log_probs
     from oakemu_rl.core.masks import sample_actions as sample_actions
     from oakemu_rl.core.minibatches import BehaviorCloningMinibatch as BehaviorCloningMinibatch
+    from oakemu_rl.core.minibatches import DQNLearnerRuntimeState as DQNLearnerRuntimeState
+    from oakemu_rl.core.minibatches import DQNUpdateMetrics as DQNUpdateMetrics
     from oakemu_rl.core.minibatches import PPOLearnerRuntimeState as PPOLearnerRuntimeState
     from oakemu_rl.core.minibatches import PPOMinibatchMetrics as PPOMinibatchMetrics
     from oakemu_rl.core.minibatches import RolloutMinibatch as RolloutMinibatch
     from oakemu_rl.core.minibatches import SkipCause as SkipCause
+    from oakemu_rl.core.n_step import NStep as NStep
+    from oakemu_rl.core.n_step import n_step_returns as n_step_returns
+    from oakemu_rl.core.n_step import window_returns as window_returns
     from oakemu_rl.core.observations import ActionSpec as ActionSpec
     from oakemu_rl.core.observations import Observations as Observations
     from oakemu_rl.core.observations import ObservationSpec as ObservationSpec
@@ -67,6 +78,23 @@ if TYPE_CHECKING:
     from oakemu_rl.core.ppo_loss import explained_variance as explained_variance
     from oakemu_rl.core.ppo_loss import kl_estimate as kl_estimate
     from oakemu_rl.core.ppo_loss import value_loss as value_loss
+    from oakemu_rl.core.prioritisation import finite_errors as finite_errors
+    from oakemu_rl.core.prioritisation import importance_weights as importance_weights
+    from oakemu_rl.core.prioritisation import priorities as priorities
+    from oakemu_rl.core.q_loss import huber_loss as huber_loss
+    from oakemu_rl.core.q_loss import squared_loss as squared_loss
+    from oakemu_rl.core.q_loss import td_errors as td_errors
+    from oakemu_rl.core.q_loss import weighted_mean as weighted_mean
+    from oakemu_rl.core.q_targets import next_actions as next_actions
+    from oakemu_rl.core.q_targets import target_q_values as target_q_values
+    from oakemu_rl.core.reward_shaping import RewardMoments as RewardMoments
+    from oakemu_rl.core.reward_shaping import clipped as clipped
+    from oakemu_rl.core.reward_shaping import merge_rewards as merge_rewards
+    from oakemu_rl.core.reward_shaping import normalized_rewards as normalized_rewards
+    from oakemu_rl.core.reward_shaping import novelty_bonuses as novelty_bonuses
+    from oakemu_rl.core.reward_shaping import potential_shaping as potential_shaping
+    from oakemu_rl.core.reward_shaping import scaled as scaled
+    from oakemu_rl.core.reward_shaping import signs as signs
     from oakemu_rl.core.schedules import Schedule as Schedule
     from oakemu_rl.core.schedules import constant as constant
     from oakemu_rl.core.schedules import cosine as cosine
@@ -80,6 +108,9 @@ if TYPE_CHECKING:
     from oakemu_rl.core.statistics import Moments as Moments
     from oakemu_rl.core.statistics import batch_moments as batch_moments
     from oakemu_rl.core.statistics import merge_moments as merge_moments
+    from oakemu_rl.core.throttle import may_act as may_act
+    from oakemu_rl.core.throttle import may_learn as may_learn
+    from oakemu_rl.core.throttle import updates_due as updates_due
     from oakemu_rl.core.weighting import LossWeights as LossWeights
     from oakemu_rl.core.weighting import Phase as Phase
     from oakemu_rl.core.weighting import learning_phase as learning_phase
@@ -100,6 +131,13 @@ _EXPORTS = {
         "is_stale",
         "rollouts_needed",
     ),
+    "categorical": (
+        "atoms_of_actions",
+        "categorical_loss",
+        "categorical_projection",
+        "expected_values",
+        "rows_outside_support",
+    ),
     "errors": (
         "CheckpointError",
         "ConfigurationError",
@@ -115,6 +153,7 @@ _EXPORTS = {
         "UserError",
         "WorkerError",
     ),
+    "exploration": ("epsilon_greedy_actions",),
     "handshake": (
         "TRANSITIONS",
         "IllegalTransitionError",
@@ -134,15 +173,22 @@ _EXPORTS = {
     ),
     "minibatches": (
         "BehaviorCloningMinibatch",
+        "DQNLearnerRuntimeState",
+        "DQNUpdateMetrics",
         "PPOLearnerRuntimeState",
         "PPOMinibatchMetrics",
         "RolloutMinibatch",
         "SkipCause",
     ),
+    "n_step": (
+        "NStep",
+        "n_step_returns",
+        "window_returns",
+    ),
     "observations": (
         "ActionSpec",
-        "Observations",
         "ObservationSpec",
+        "Observations",
         "TensorSpec",
         "batch_size",
         "map_observations",
@@ -162,6 +208,31 @@ _EXPORTS = {
         "kl_estimate",
         "value_loss",
     ),
+    "prioritisation": (
+        "finite_errors",
+        "importance_weights",
+        "priorities",
+    ),
+    "q_loss": (
+        "huber_loss",
+        "squared_loss",
+        "td_errors",
+        "weighted_mean",
+    ),
+    "q_targets": (
+        "next_actions",
+        "target_q_values",
+    ),
+    "reward_shaping": (
+        "RewardMoments",
+        "clipped",
+        "merge_rewards",
+        "normalized_rewards",
+        "novelty_bonuses",
+        "potential_shaping",
+        "scaled",
+        "signs",
+    ),
     "schedules": (
         "Schedule",
         "constant",
@@ -180,6 +251,11 @@ _EXPORTS = {
         "Moments",
         "batch_moments",
         "merge_moments",
+    ),
+    "throttle": (
+        "may_act",
+        "may_learn",
+        "updates_due",
     ),
     "weighting": (
         "LossWeights",

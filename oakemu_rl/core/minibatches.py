@@ -83,3 +83,42 @@ class PPOLearnerRuntimeState:
 
     iterations: int = 0
     rollouts_collected: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class DQNUpdateMetrics:
+    """What one DQN update measured; every field is a plain number.
+
+    `loss` is what was descended, `mean_q` the mean value of the actions taken. `td_error_mean` and
+    `td_error_max` are of absolute errors. Returns are those of the sampled windows, before and
+    after shaping. `outside_support` counts rows whose target a categorical model cannot hold.
+    `gradient_norm` is the norm before clipping. `skipped` is true where weights and moments were
+    left as they were, and `skip_cause` says why.
+    """
+
+    loss: float = 0.0
+    mean_q: float = 0.0
+    td_error_mean: float = 0.0
+    td_error_max: float = 0.0
+    target_mean: float = 0.0
+    gradient_norm: float = 0.0
+    raw_return_mean: float = 0.0
+    shaped_return_mean: float = 0.0
+    weight_mean: float = 0.0
+    outside_support: int = 0
+    skipped: bool = False
+    skip_cause: SkipCause = SkipCause.NONE
+
+
+@attrs.frozen(kw_only=True)
+class DQNLearnerRuntimeState:
+    """The counters of the DQN `Learner`.
+
+    `iterations` count optimizer steps that were taken, `target_updates` how often the target
+    network was moved, `total_skipped_updates` priorities that came too late, for transitions that
+    had been overwritten.
+    """
+
+    iterations: int = 0
+    target_updates: int = 0
+    total_skipped_updates: int = 0

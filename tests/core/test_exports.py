@@ -43,6 +43,7 @@ def test_the_core_and_its_decisions_need_no_torch() -> None:
     program = (
         "import sys; import oakemu_rl.core; from oakemu_rl.core import "
         "Schedule, advance, checkpoint_due, confidence_interval, derive_seed, loss_weights; "
+        "from oakemu_rl.core import may_act, may_learn, updates_due; "
         "sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,72 @@
+"""Acting by action values, with random actions in between.
+
+Networks that explore by noise of their own are in `models`. Letters: B rows (environments), A
+actions.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from oakemu_rl.core.checks import check_bool, check_dimensions, check_floating, check_shape
+from oakemu_rl.core.masks import check_masks
+from oakemu_rl.core.number_checks import check_fraction
+
+
+def epsilon_greedy_actions(
+    *,
+    q_values: Tensor,
+    mask: Tensor | None = None,
+    epsilon: float,
+    generator: torch.Generator,
+) -> Tensor:
+    """A random legal action with probability `epsilon`, else the legal one of greatest value.
+
+    Random actions are uniform over the legal ones, the greedy one among them. Of equal values the
+    first is taken.
+
+    Each row draws 1 + A numbers whatever comes of it, so that neither what one row does nor a
+    change of epsilon or of a mask moves a later draw. Waits for an accelerator, as does whoever
+    carries the actions out.
+
+    Shapes:
+        q_values [B, A] floating; mask [B, A] or [A] bool, true where an action is legal; result [B]
+        int64 on the device of the values. `generator` may belong to another device.
+
+    Raises:
+        TypeError: a dtype is wrong.
+        ValueError: a shape is wrong, or epsilon lies outside [0, 1].
+        NoLegalActionError: a row of the mask allows no action.
+    """
+    check_floating("q_values", q_values)
+    check_dimensions("q_values", q_values, "BA")
+    check_fraction("epsilon", epsilon)
+    rows, actions = q_values.shape
+    legal = (range(actions),) * rows if mask is None else _legal_actions(mask, q_values)
+    noise = torch.rand(rows, 1 + actions, generator=generator, device=generator.device)
+    # There are few environments, and at each of their steps plain numbers take half the time that
+    # tensors would.
+    chosen = []
+    for (chance, *random_scores), values, allowed in zip(
+        noise.tolist(), q_values.tolist(), legal, strict=True
+    ):
+        scores = random_scores if chance < epsilon else values
+        chosen.append(max(allowed, key=scores.__getitem__))
+    return torch.tensor(chosen, dtype=torch.int64, device=q_values.device)
+
+
+def _legal_actions(mask: Tensor, q_values: Tensor) -> Sequence[Sequence[int]]:
+    """The numbers of the actions that are legal in each row."""
+    check_bool("mask", mask)
+    if mask.dim() == 1:
+        check_shape("mask", mask, q_values.shape[1:], "A")
+    else:
+        check_shape("mask", mask, q_values.shape, "BA")
+    legal = [
+        [action for action, allowed in enumerate(row) if allowed]
+        for row in mask.expand(q_values.shape).tolist()
+    ]
+    if not all(legal):
+        check_masks(mask)
+    return legal
