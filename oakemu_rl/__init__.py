@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 from oakemu_rl._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from oakemu_rl.buffers.prioritised import PrioritizedReplayBuffer as PrioritizedReplayBuffer
+    from oakemu_rl.buffers.replay import PriorityUpdate as PriorityUpdate
+    from oakemu_rl.buffers.replay import ReplayBuffer as ReplayBuffer
+    from oakemu_rl.buffers.replay import ReplayStep as ReplayStep
     from oakemu_rl.buffers.rollout import RolloutBuffer as RolloutBuffer
     from oakemu_rl.buffers.slots import RolloutStep as RolloutStep
     from oakemu_rl.buffers.slots import RolloutStorage as RolloutStorage
@@ -53,6 +57,8 @@ if TYPE_CHECKING:
     from oakemu_rl.core.errors import UserError as UserError
     from oakemu_rl.core.errors import WorkerError as WorkerError
     from oakemu_rl.core.minibatches import BehaviorCloningMinibatch as BehaviorCloningMinibatch
+    from oakemu_rl.core.minibatches import DQNLearnerRuntimeState as DQNLearnerRuntimeState
+    from oakemu_rl.core.minibatches import DQNUpdateMetrics as DQNUpdateMetrics
     from oakemu_rl.core.minibatches import PPOLearnerRuntimeState as PPOLearnerRuntimeState
     from oakemu_rl.core.minibatches import PPOMinibatchMetrics as PPOMinibatchMetrics
     from oakemu_rl.core.minibatches import RolloutMinibatch as RolloutMinibatch
@@ -69,6 +75,7 @@ if TYPE_CHECKING:
     from oakemu_rl.core.schedules import exponential as exponential
     from oakemu_rl.core.schedules import linear as linear
     from oakemu_rl.core.schedules import sequence as sequence
+    from oakemu_rl.core.transitions import TransitionBatch as TransitionBatch
     from oakemu_rl.core.weighting import LossWeights as LossWeights
     from oakemu_rl.core.weighting import Phase as Phase
     from oakemu_rl.envs.factory import make_environment as make_environment
@@ -76,11 +83,13 @@ if TYPE_CHECKING:
     from oakemu_rl.envs.games.game_env import SpectrumGame as SpectrumGame
     from oakemu_rl.envs.vector import VectorEnvironment as VectorEnvironment
     from oakemu_rl.envs.vector import VectorStep as VectorStep
+    from oakemu_rl.experiments.dqn import DQNExperiment as DQNExperiment
     from oakemu_rl.experiments.evaluation import evaluate_run as evaluate_run
     from oakemu_rl.experiments.ppo import PPOExperiment as PPOExperiment
     from oakemu_rl.experiments.result import ExperimentResult as ExperimentResult
     from oakemu_rl.models.dqn import DQNModel as DQNModel
     from oakemu_rl.models.dqn import build_dqn_model as build_dqn_model
+    from oakemu_rl.models.flat import FlatAdam as FlatAdam
     from oakemu_rl.models.ppo import PolicyValue as PolicyValue
     from oakemu_rl.models.ppo import PPOModel as PPOModel
     from oakemu_rl.models.ppo import build_ppo_model as build_ppo_model
@@ -90,14 +99,25 @@ if TYPE_CHECKING:
     from oakemu_rl.runtime.model import ThreadSafeModel as ThreadSafeModel
     from oakemu_rl.runtime.supervision import Supervisor as Supervisor
     from oakemu_rl.training.action_masker import ActionMasker as ActionMasker
+    from oakemu_rl.training.dqn.actor import DQNActor as DQNActor
+    from oakemu_rl.training.dqn.learner import Learner as Learner
     from oakemu_rl.training.evaluation import Evaluation as Evaluation
     from oakemu_rl.training.ppo.actor import PPOActor as PPOActor
     from oakemu_rl.training.ppo.learner import PPOLearner as PPOLearner
     from oakemu_rl.training.ppo.minibatch_update import PPOMinibatchUpdater as PPOMinibatchUpdater
+    from oakemu_rl.training.shaping import RewardShaper as RewardShaper
+    from oakemu_rl.training.shaping import RewardShapingPipeline as RewardShapingPipeline
+    from oakemu_rl.training.shaping import RewardWindows as RewardWindows
     from oakemu_rl.training.test_bench import TestBench as TestBench
     from oakemu_rl.training.tester import Tester as Tester
 
 _EXPORTS = {
+    "buffers.prioritised": ("PrioritizedReplayBuffer",),
+    "buffers.replay": (
+        "PriorityUpdate",
+        "ReplayBuffer",
+        "ReplayStep",
+    ),
     "buffers.rollout": ("RolloutBuffer",),
     "buffers.slots": (
         "RolloutStep",
@@ -157,6 +177,8 @@ _EXPORTS = {
     ),
     "core.minibatches": (
         "BehaviorCloningMinibatch",
+        "DQNLearnerRuntimeState",
+        "DQNUpdateMetrics",
         "PPOLearnerRuntimeState",
         "PPOMinibatchMetrics",
         "RolloutMinibatch",
@@ -180,6 +202,7 @@ _EXPORTS = {
         "linear",
         "sequence",
     ),
+    "core.transitions": ("TransitionBatch",),
     "core.weighting": (
         "LossWeights",
         "Phase",
@@ -193,6 +216,7 @@ _EXPORTS = {
         "VectorEnvironment",
         "VectorStep",
     ),
+    "experiments.dqn": ("DQNExperiment",),
     "experiments.evaluation": ("evaluate_run",),
     "experiments.ppo": ("PPOExperiment",),
     "experiments.result": ("ExperimentResult",),
@@ -200,6 +224,7 @@ _EXPORTS = {
         "DQNModel",
         "build_dqn_model",
     ),
+    "models.flat": ("FlatAdam",),
     "models.ppo": (
         "PPOModel",
         "PolicyValue",
@@ -213,10 +238,17 @@ _EXPORTS = {
     ),
     "runtime.supervision": ("Supervisor",),
     "training.action_masker": ("ActionMasker",),
+    "training.dqn.actor": ("DQNActor",),
+    "training.dqn.learner": ("Learner",),
     "training.evaluation": ("Evaluation",),
     "training.ppo.actor": ("PPOActor",),
     "training.ppo.learner": ("PPOLearner",),
     "training.ppo.minibatch_update": ("PPOMinibatchUpdater",),
+    "training.shaping": (
+        "RewardShaper",
+        "RewardShapingPipeline",
+        "RewardWindows",
+    ),
     "training.test_bench": ("TestBench",),
     "training.tester": ("Tester",),
 }

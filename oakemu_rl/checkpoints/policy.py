@@ -7,8 +7,8 @@ from oakemu_rl.core.ports import TesterSignal
 
 
 class CheckpointPolicy:
-    """Notifies the tester after each update, and saves every so many environment steps and at the
-    end.
+    """Notifies the tester when there is something new to test, and saves every so many environment
+    steps and at the end.
 
     Args:
         save: saves the run as it is at this environment step.
@@ -26,9 +26,17 @@ class CheckpointPolicy:
         self._finished = False
 
     def after_update(self, *, env_steps: int) -> None:
-        """The learner has finished an update at `env_steps`."""
+        """The learner has finished an update at `env_steps` that is worth a test."""
+        self.notify(env_steps=env_steps)
+        self.save_if_due(env_steps=env_steps)
+
+    def notify(self, *, env_steps: int) -> None:
+        """Tell the tester that the weights of `env_steps` are worth a test."""
         if self._tester is not None:
             self._tester.notify(env_steps=env_steps)
+
+    def save_if_due(self, *, env_steps: int) -> None:
+        """Save if a multiple of `every_steps` was passed since the last time."""
         if checkpoint_due(
             env_steps=env_steps,
             last_env_steps=self._last_env_steps,

@@ -27,6 +27,11 @@ def module_state(module: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach() for name, value in state.items()}
 
 
+def copies(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors that share no memory with those given."""
+    return {name: tensor.clone() for name, tensor in tensors.items()}
+
+
 def load_module_state(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
     """Copy `tensors` into `module`; all of them, or none where one does not fit.
 

@@ -5,7 +5,7 @@ A wrong word is answered in one line with the nearest right one. What commands d
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from importlib.metadata import version
 
@@ -13,10 +13,10 @@ import attrs
 import tyro
 
 from oakemu_rl.cli import PROGRAM
-from oakemu_rl.cli.commands import COMMANDS, WITH_SETTINGS, Command, Settings
+from oakemu_rl.cli.commands import COMMANDS, DEFAULT_ALGORITHM, WITH_SETTINGS, Command, Settings
+from oakemu_rl.config.algorithms import ALGORITHMS
 from oakemu_rl.config.layers import flag_name, unknown_flag
 from oakemu_rl.config.paths import setting_paths
-from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.config.wording import nearest
 from oakemu_rl.core.errors import UserError
 
@@ -121,11 +121,21 @@ def _refuse_wrong_flags(
             continue
         name = flag[2:].replace("-", "_")
         if name not in short:
-            paths = setting_paths(PPOExperimentConfiguration) if takes_settings else {}
+            paths = _settings_of(words) if takes_settings else {}
             raise UserError(unknown_flag(flag, paths, short))
         if name in given:
             raise UserError(f"{flag}: is given twice")
         given.add(name)
+
+
+def _settings_of(words: Sequence[str]) -> Mapping[str, object]:
+    """The settings of the algorithm that the words name, or else of the default one."""
+    algorithm = DEFAULT_ALGORITHM
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        flag, _, value = word.partition("=")
+        if flag == "--algo":
+            algorithm = value or after
+    return setting_paths(ALGORITHMS.get(algorithm, ALGORITHMS[DEFAULT_ALGORITHM]))
 
 
 def _read(name: str, command_type: type[Command], words: Sequence[str]) -> Command:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import attrs
 from tyro.conf import FlagCreatePairsOff, Positional, arg
@@ -14,7 +14,11 @@ What = Annotated[
     Positional[str],
     arg(metavar="WHAT", help="A game, the file of a game's definition, or a Gymnasium id."),
 ]
-Algorithm = Annotated[Literal["ppo"], arg(help="The algorithm.")]
+DEFAULT_ALGORITHM: Final = "ppo"
+Algorithm = Annotated[
+    Literal["ppo", "dqn", "rainbow"],
+    arg(help="The algorithm; rainbow is DQN with all its improvements switched on."),
+]
 File = Annotated[
     Path | None,
     arg(metavar="FILE.toml", help="A file of settings.", help_behavior_hint="(default: none)"),
@@ -33,7 +37,7 @@ class Train:
     """
 
     what: What
-    algo: Algorithm = "ppo"
+    algo: Algorithm = DEFAULT_ALGORITHM
     config: File = None
     seed: Annotated[
         str | None,
@@ -95,7 +99,7 @@ class ShowConfig:
     """Print all settings of a run as TOML; takes the dotted flags of `train`."""
 
     what: What
-    algo: Algorithm = "ppo"
+    algo: Algorithm = DEFAULT_ALGORITHM
     config: File = None
 
     def run(self, settings: Settings, /) -> int:
@@ -110,7 +114,7 @@ class CheckConfig:
     """Check a file of settings without starting anything."""
 
     file: Annotated[Positional[Path], arg(metavar="FILE.toml", help="A file of settings.")]
-    algo: Algorithm = "ppo"
+    algo: Algorithm = DEFAULT_ALGORITHM
 
     def run(self, _settings: Settings, /) -> int:
         """Check; the exit code."""

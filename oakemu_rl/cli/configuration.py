@@ -7,27 +7,26 @@ from pathlib import Path
 import tomli_w
 
 from oakemu_rl.cli.commands import CheckConfig, Settings, ShowConfig
+from oakemu_rl.config.algorithms import ALGORITHMS, ExperimentConfiguration
 from oakemu_rl.config.loading import load_configuration
 from oakemu_rl.config.paths import setting_paths, setting_type
-from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.config.strict import parse_toml_value, unstructure
 
 
 def resolve(
     what: str, *, algorithm: str, file: Path | None, settings: Settings
-) -> PPOExperimentConfiguration:
+) -> ExperimentConfiguration:
     """The configuration that a command line asks for.
 
     Raises:
         ConfigurationError: as `load_configuration`.
     """
-    paths = setting_paths(PPOExperimentConfiguration)
+    record_type = ALGORITHMS[algorithm]
+    paths = setting_paths(record_type)
     overrides: Mapping[str, object] = {
         path: _value(text, setting_type(path, paths)) for path, text in settings.items()
     }
-    return load_configuration(
-        PPOExperimentConfiguration, what, preset=algorithm, file=file, overrides=overrides
-    )
+    return load_configuration(record_type, what, preset=algorithm, file=file, overrides=overrides)
 
 
 def _value(text: str, wanted: object) -> object:
@@ -43,7 +42,7 @@ def show(command: ShowConfig, settings: Settings) -> int:
     )
     data = unstructure(configuration)
     sys.stdout.write(tomli_w.dumps(data))
-    for path in setting_paths(PPOExperimentConfiguration):
+    for path in setting_paths(ALGORITHMS[command.algo]):
         record, _, name = path.partition(".")
         if name not in data[record]:
             sys.stdout.write(f"# {path} is not set\n")
@@ -52,6 +51,6 @@ def show(command: ShowConfig, settings: Settings) -> int:
 
 def check(command: CheckConfig) -> int:
     """Load a file of settings over the preset of what it names."""
-    load_configuration(PPOExperimentConfiguration, preset=command.algo, file=command.file)
+    load_configuration(ALGORITHMS[command.algo], preset=command.algo, file=command.file)
     sys.stdout.write(f"{command.file}: is a valid {command.algo} configuration\n")
     return 0

@@ -14,9 +14,10 @@ def train(command: Train, settings: Settings) -> int:
         file=command.config,
         settings=with_short_flags(command, settings),
     )
-    from oakemu_rl.experiments.ppo import PPOExperiment
+    from oakemu_rl.experiments.algorithms import find_algorithm
+    from oakemu_rl.experiments.training_run import TrainingRun
 
-    return PPOExperiment(configuration).run().exit_code
+    return TrainingRun(configuration, algorithm=find_algorithm(command.algo)).run().exit_code
 
 
 def with_short_flags(command: Train, settings: Settings) -> Settings:

@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from oakemu_rl.core.throttle import may_act as may_act
     from oakemu_rl.core.throttle import may_learn as may_learn
     from oakemu_rl.core.throttle import updates_due as updates_due
+    from oakemu_rl.core.transitions import TransitionBatch as TransitionBatch
     from oakemu_rl.core.weighting import LossWeights as LossWeights
     from oakemu_rl.core.weighting import Phase as Phase
     from oakemu_rl.core.weighting import learning_phase as learning_phase
@@ -155,10 +156,10 @@ _EXPORTS = {
     ),
     "exploration": ("epsilon_greedy_actions",),
     "handshake": (
-        "TRANSITIONS",
         "IllegalTransitionError",
         "SlotPhase",
         "SlotSignal",
+        "TRANSITIONS",
         "advance",
     ),
     "masks": (
@@ -257,6 +258,7 @@ _EXPORTS = {
         "may_learn",
         "updates_due",
     ),
+    "transitions": ("TransitionBatch",),
     "weighting": (
         "LossWeights",
         "Phase",

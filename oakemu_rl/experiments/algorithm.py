@@ -43,6 +43,8 @@ class Algorithm(Generic[ConfigT]):
     build: Callable[[RuntimeContext[ConfigT], VectorEnvironment, ActionMasker], Parts]
     agent: Callable[[ConfigT], AgentBuilder]
     """Makes what plays in tests."""
+    refuse: Callable[[ConfigT], None] = lambda _: None
+    """Raises a ConfigurationError where a run can't do what is asked for."""
     value_names: Callable[[ConfigT], tuple[str, ...]] = lambda _: ()
     """The environment's named values that are read while training."""
     notice: Callable[[ConfigT], str | None] = lambda _: None

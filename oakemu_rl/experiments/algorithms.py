@@ -6,10 +6,11 @@ from typing import Any
 
 from oakemu_rl.core.errors import RunFolderError
 from oakemu_rl.experiments.algorithm import Algorithm
+from oakemu_rl.experiments.dqn import DQN, RAINBOW
 from oakemu_rl.experiments.ppo import PPO
 
 ALGORITHMS: Mapping[str, Algorithm[Any]] = MappingProxyType(
-    {algorithm.name: algorithm for algorithm in (PPO,)}
+    {algorithm.name: algorithm for algorithm in (PPO, DQN, RAINBOW)}
 )
 
 

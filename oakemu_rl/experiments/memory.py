@@ -1,14 +1,27 @@
 """Whether what a run allocates at its start fits into the memory that is free."""
 
+from pathlib import Path
+from typing import Any
+
 import psutil
 
+from oakemu_rl.buffers.prioritised import PrioritizedReplayBuffer
+from oakemu_rl.buffers.replay import ReplayBuffer
 from oakemu_rl.buffers.slots import RolloutStorage
+from oakemu_rl.config.dqn import DQNExperimentConfiguration
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.envs.vector import VectorEnvironment
+from oakemu_rl.training.shaping import reward_shaping
 
 ROLLOUT_SLOTS = 2
 """One slot fills while the other is learned from."""
+_CGROUPS = Path("/sys/fs/cgroup")
+CONTAINER_MEMORY = (
+    (_CGROUPS / "memory.max", _CGROUPS / "memory.current"),
+    (_CGROUPS / "memory/memory.limit_in_bytes", _CGROUPS / "memory/memory.usage_in_bytes"),
+)
+"""Where Linux tells a container's limit and what it uses: version 2, and version 1 before it."""
 
 
 def require_rollout_memory(
@@ -25,10 +38,66 @@ def require_rollout_memory(
         observation_spec=environments.observation_spec,
         action_count=environments.action_spec.count,
     )
-    free = psutil.virtual_memory().available
+    free = free_memory()
     if needed > free:
         raise ConfigurationError(
             f"rollout.steps: {config.rollout.steps:,} steps of {environments.count:,} environments "
             f"need {needed / 1e9:,.1f} GB for {ROLLOUT_SLOTS} rollouts, {free / 1e9:,.1f} GB are "
             "free; lower rollout.steps or environment.count"
         )
+
+
+def replay_shape(
+    config: DQNExperimentConfiguration, environments: VectorEnvironment
+) -> dict[str, Any]:
+    """What decides the size of a replay, as the buffer's arguments.
+
+    The environments are reset, since only then do they show whether they have masks.
+    """
+    environments.reset([config.run.seed] * environments.count)
+    return {
+        "capacity": config.replay.capacity,
+        "environments": environments.count,
+        "observation_spec": environments.observation_spec,
+        "action_count": environments.action_spec.count,
+        "frame_stack": config.environment.frame_stack,
+        "n_step": config.replay.n_step,
+        "masked": environments.action_masks is not None,
+        "value_names": value_names(config),
+        "compression": config.replay.compression,
+    }
+
+
+def value_names(config: DQNExperimentConfiguration) -> tuple[str, ...]:
+    """The named values of the environment that reward shaping reads."""
+    shaping = reward_shaping(config.shaping)
+    return () if shaping is None else shaping.value_names
+
+
+def require_replay_memory(
+    config: DQNExperimentConfiguration, environments: VectorEnvironment
+) -> None:
+    """Refuse a replay that is larger than the free memory.
+
+    Raises:
+        ConfigurationError: names both sizes and the settings that decide.
+    """
+    prioritised = config.replay.kind == "prioritised"
+    buffer = PrioritizedReplayBuffer if prioritised else ReplayBuffer
+    needed, free = buffer.size_bytes(**replay_shape(config, environments)), free_memory()
+    if needed > free:
+        raise ConfigurationError(
+            f"replay.capacity: {config.replay.capacity:,} steps need {needed / 1e9:,.1f} GB, "
+            f"{free / 1e9:,.1f} GB are free; lower replay.capacity"
+        )
+
+
+def free_memory() -> int:
+    """Bytes that this process may still take: what is free, within the container's limit."""
+    free = int(psutil.virtual_memory().available)
+    for limit, used in CONTAINER_MEMORY:
+        try:
+            free = min(free, int(limit.read_text()) - int(used.read_text()))
+        except (OSError, ValueError):  # no such container, or the word "max" for no limit
+            continue
+    return max(free, 0)

@@ -36,7 +36,6 @@ class PPOExperiment:
         console: Console | None = None,
     ) -> None:
         self._run = TrainingRun(configuration, algorithm=PPO, command=command, console=console)
-        _refuse_cloning(configuration)
 
     def run(self) -> ExperimentResult:
         """Train, test, and return what the last test found."""
@@ -76,5 +75,6 @@ PPO: Algorithm[PPOExperimentConfiguration] = Algorithm(
     require_memory=require_rollout_memory,
     build=build_ppo_parts,
     agent=_agent,
+    refuse=_refuse_cloning,
     notice=_notice,
 )

@@ -1,15 +1,18 @@
 """The parts of a PPO run, made and joined. What they do is theirs; when they run is the
 experiment's."""
 
-from collections.abc import Mapping
-
 import attrs
 import torch
-from torch import Tensor
 
 from oakemu_rl.buffers.rollout import RolloutBuffer
 from oakemu_rl.checkpoints.policy import CheckpointPolicy
-from oakemu_rl.checkpoints.state import generator_state, module_state, optimizer_state, scaler_state
+from oakemu_rl.checkpoints.state import (
+    copies,
+    generator_state,
+    module_state,
+    optimizer_state,
+    scaler_state,
+)
 from oakemu_rl.checkpoints.training_state import TrainingState
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.seeding import derive_seed
@@ -64,8 +67,8 @@ class PPOParts:
                 env_steps=env_steps,
                 iterations=self.learner.iterations,
                 tensors={
-                    "model": _copies(module_state(model)),
-                    "optimizer": _copies(moments),
+                    "model": copies(module_state(model)),
+                    "optimizer": copies(moments),
                     "generators": {
                         "learner": generator_state(self.learner.generator),
                         "actor": generator_state(self.actor.generator),
@@ -135,7 +138,3 @@ def build_ppo_parts(
         optimizer=optimizer,
         buffer=buffer,
     )
-
-
-def _copies(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: tensor.clone() for name, tensor in tensors.items()}

@@ -68,6 +68,7 @@ class TrainingRun(Generic[ConfigT]):
     ) -> None:
         for found in contradictions(configuration):
             raise ConfigurationError(f"{found.paths[0]}: {found.problem}")
+        algorithm.refuse(configuration)
         self._config = configuration
         self._algorithm = algorithm
         self._command = tuple(sys.argv if command is None else command)

@@ -9,7 +9,7 @@ import torch
 
 from oakemu_rl.core.ports import EventDetail, EventLog, MetricsWriter
 
-ConfigT = TypeVar("ConfigT")
+ConfigT_co = TypeVar("ConfigT_co", covariant=True)
 
 
 class _Silent:
@@ -26,10 +26,10 @@ class _Silent:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class RuntimeContext(Generic[ConfigT]):
+class RuntimeContext(Generic[ConfigT_co]):
     """The shared runtime context: configuration, device, seed, outlets, and the signal to stop."""
 
-    config: ConfigT
+    config: ConfigT_co
     device: torch.device = attrs.field(factory=lambda: torch.device("cpu"))
     seed: int = 0
     metrics: MetricsWriter = attrs.field(factory=_Silent)

@@ -35,6 +35,7 @@ class ThreadSafeModel(Generic[ModelT]):
         self._model = model
         self._lock = threading.RLock()
         self._snapshot = _copy_of(model, version=0)
+        self._revision = 0
 
     @property
     def model(self) -> ModelT:
@@ -62,6 +63,22 @@ class ThreadSafeModel(Generic[ModelT]):
         with self._lock:
             self._snapshot = _copy_of(self._model, version=self._snapshot.version + 1)
             return self._snapshot.version
+
+    def advance(self) -> int:
+        """Count the present weights as a new version for those who `refresh`, without a copy."""
+        with self._lock:
+            self._revision += 1
+            return self._revision
+
+    def refresh(self, model: nn.Module, *, known: int | None) -> int:
+        """Copy the present weights into `model`, a model of the same kind, and return their
+        revision; where that is `known`, nothing is copied."""
+        with self._lock:
+            if self._revision != known:
+                own, theirs = self._model.state_dict(), model.state_dict()
+                for name, tensor in own.items():
+                    theirs[name].copy_(tensor)
+            return self._revision
 
     def snapshot(self) -> ModelSnapshot:
         """The newest published weights."""

@@ -1,7 +1,7 @@
 """One optimizer step that a number which is not finite can't pass."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import attrs
 import torch
@@ -17,6 +17,10 @@ class StepOutcome:
 
     gradient_norm: float
     cause: SkipCause
+
+
+CLIP_EPSILON = 1e-6
+"""Added to the norm where gradients are clipped, as torch does it."""
 
 
 class GuardedStep:
@@ -49,7 +53,7 @@ class GuardedStep:
         self._scaler.unscale_(self._optimizer)
         parameters = list(self._with_gradient())
         gradients = [each.grad for each in parameters if each.grad is not None]
-        norm = torch.nn.utils.get_total_norm(gradients)
+        norm = _norm(gradients)
         gradient_norm = float(norm)
         finite = math.isfinite(gradient_norm)
         # A norm overflows at times although no number did: no lower scale would help that.
@@ -58,11 +62,27 @@ class GuardedStep:
             loss_finite=True, gradient_finite=finite, loss_scale=scale if scaled_up else None
         )
         if cause is SkipCause.NONE:
-            torch.nn.utils.clip_grads_with_norm_(parameters, self._max_gradient_norm, norm)
+            if gradient_norm > self._max_gradient_norm:
+                self._clip(parameters, norm)
             self._scaler.step(self._optimizer)
         self._scaler.update(scale if cause is SkipCause.NON_FINITE_GRADIENT else None)
         return StepOutcome(gradient_norm=gradient_norm, cause=cause)
 
+    def _clip(self, parameters: Sequence[Tensor], norm: Tensor) -> None:
+        gradient = parameters[0].grad
+        if len(parameters) == 1 and gradient is not None:
+            gradient.mul_(self._max_gradient_norm / (norm + CLIP_EPSILON))
+        else:
+            torch.nn.utils.clip_grads_with_norm_(parameters, self._max_gradient_norm, norm)
+
     def _with_gradient(self) -> Iterable[Tensor]:
         for group in self._optimizer.param_groups:
             yield from (each for each in group["params"] if each.grad is not None)
+
+
+def _norm(gradients: Sequence[Tensor]) -> Tensor:
+    """The norm of all gradients together; torch's own way to it is slow for a single one."""
+    if len(gradients) == 1:
+        norm: Tensor = torch.linalg.vector_norm(gradients[0])
+        return norm
+    return torch.nn.utils.get_total_norm(gradients)

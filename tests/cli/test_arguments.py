@@ -136,7 +136,7 @@ def test_a_file_lies_between_the_preset_and_the_flags(tmp_path: Path) -> None:
         ("train a --loss.clip-range", "--loss.clip-range: needs a value after it"),
         ("train a --loss.clip-range --lockstep", "--loss.clip-range: needs a value after it"),
         ("train a --seed", "train: Missing value for argument '--seed'"),
-        ("train a --algo dqn", "train: invalid choice 'dqn' for argument '--algo'"),
+        ("train a --algo sarsa", "train: invalid choice 'sarsa' for argument '--algo'"),
         ("train", "train: Missing from oakemu-rl train: WHAT"),
         ("train a b", "train: Unrecognized options: b"),
         ("eval r --episodes x", "eval: Error parsing --episodes: "),

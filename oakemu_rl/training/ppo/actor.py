@@ -1,7 +1,5 @@
 """The PPO actor: plays the environments with a snapshot of the model, and fills rollouts."""
 
-import time
-
 import torch
 from torch import Tensor
 
@@ -13,8 +11,6 @@ from oakemu_rl.core.observations import map_observations
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.envs.spaces import Batch
 from oakemu_rl.envs.vector import VectorEnvironment, VectorStep
-from oakemu_rl.metrics import names
-from oakemu_rl.metrics.window import EpisodeWindow
 from oakemu_rl.models.ppo import PPOModel
 from oakemu_rl.runtime.context import RuntimeContext
 from oakemu_rl.runtime.handshake import RolloutHandshake
@@ -22,6 +18,7 @@ from oakemu_rl.runtime.model import ThreadSafeModel
 from oakemu_rl.runtime.supervision import beat
 from oakemu_rl.training.action_masker import ActionMasker
 from oakemu_rl.training.batches import mask_batch, observation_batch
+from oakemu_rl.training.progress import ActorProgress
 
 
 class PPOActor:
@@ -48,9 +45,7 @@ class PPOActor:
         self._learner_model = learner_model
         self._buffer = rollout_buffer
         self._masker = action_masker
-        self._window = EpisodeWindow(context.config.metrics.episode_window)
-        self._started: float | None = None
-        self._env_steps = 0
+        self._progress = ActorProgress(context)
         self.generator = torch.Generator(context.device).manual_seed(
             derive_seed(context.seed, "actor")
         )
@@ -58,7 +53,7 @@ class PPOActor:
     @property
     def env_steps(self) -> int:
         """Environment steps taken so far; the resets of a vector environment are none."""
-        return self._env_steps
+        return self._progress.env_steps
 
     def run(self, handshake: RolloutHandshake) -> None:
         """Produce rollouts until there are enough or the run stops."""
@@ -74,18 +69,14 @@ class PPOActor:
             handshake.abandon(slot)
             return
         handshake.publish(slot)
-        self._report()
-        if self._env_steps >= self._context.config.run.total_steps:
+        self._progress.report()
+        if self.env_steps >= self._context.config.run.total_steps:
             handshake.close()
 
     def _collect(self, slot: int) -> bool:
         """Fill the slot; False if the run was stopped before it was full."""
-        if self._started is None:
-            self._started = time.perf_counter()
-            seeds = range(self._environments.count)
-            self._environments.reset(
-                [derive_seed(self._context.seed, "environment", index) for index in seeds]
-            )
+        if not self._progress.begun:
+            self._progress.begin(self._environments)
         snapshot = self._learner_model.snapshot()
         snapshot.copy_to(self._model)
         self._buffer.begin(slot, version=snapshot.version)
@@ -99,7 +90,7 @@ class PPOActor:
             last_values=self._values(self._environments.observations),
             gamma=self._options.gamma,
             gae_lambda=self._options.gae_lambda,
-            env_steps=self._env_steps,
+            env_steps=self.env_steps,
         )
         return True
 
@@ -115,7 +106,7 @@ class PPOActor:
             log_probs=masked_log_probs(logits=output.logits, mask=mask), actions=actions
         )
         result = self._environments.step(actions.cpu().numpy())
-        self._count(result)
+        self._progress.count(result)
         return RolloutStep(
             observations=map_observations(Tensor.cpu, observations),
             actions=actions.cpu(),
@@ -129,11 +120,6 @@ class PPOActor:
             action_masks=masks,
         )
 
-    def _count(self, result: VectorStep) -> None:
-        self._env_steps += int(result.valid.sum())
-        for episode in result.episodes:
-            self._window.add(episode_return=episode.episode_return, length=episode.length)
-
     def _final_values(self, result: VectorStep) -> Tensor:
         """The values of the observations in which a time limit cut an episode, 0 elsewhere."""
         values = torch.zeros(self._environments.count)
@@ -146,16 +132,3 @@ class PPOActor:
     def _values(self, observations: Batch) -> Tensor:
         values: Tensor = self._model(observation_batch(observations, self._context.device)).values
         return values.cpu()
-
-    def _report(self) -> None:
-        assert self._started is not None
-        elapsed = time.perf_counter() - self._started
-        self._context.metrics.write(
-            env_steps=self._env_steps,
-            values=self._window.values()
-            | {
-                names.FPS: self._env_steps / elapsed,
-                names.TIME_ELAPSED: elapsed,
-                names.TOTAL_TIMESTEPS: self._env_steps,
-            },
-        )

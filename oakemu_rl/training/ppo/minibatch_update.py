@@ -19,8 +19,7 @@ from oakemu_rl.core.total_loss import total_loss
 from oakemu_rl.core.weighting import LossWeights
 from oakemu_rl.models.ppo import PPOModel
 from oakemu_rl.training.guarded_step import GuardedStep
-
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+from oakemu_rl.training.precisions import PRECISIONS
 
 Terms = dict[str, Tensor]
 
