@@ -79,7 +79,7 @@ class CompressedFrames:
         for slot, frame in zip(
             np.atleast_1d(slots).tolist(), frames.reshape(-1, *self._spec.shape), strict=True
         ):
-            packed = self._compress(np.ascontiguousarray(frame))
+            packed = self._compress(frame.tobytes())
             self._nbytes += sys.getsizeof(packed) - sys.getsizeof(self._frames[slot])
             self._frames[slot] = packed
 
