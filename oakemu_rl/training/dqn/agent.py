@@ -16,7 +16,7 @@ from oakemu_rl.training.episodes import Actions, Choose, LiveStates
 @attrs.frozen(kw_only=True, eq=False)
 class DQNAgent:
     """Takes the legal action of greatest value; where the mode is sampled, a random legal one with
-    probability `test_epsilon`. A noisy model plays without its noise."""
+    probability `test_epsilon`. A noisy model plays without its noise, which is taken from it."""
 
     module: DQNModel
     test_epsilon: float
@@ -26,6 +26,7 @@ class DQNAgent:
     ) -> Choose:
         """Plays as `mode` says; `generator` belongs to `device`."""
         epsilon = 0.0 if mode == "greedy" else self.test_epsilon
+        self.module.remove_noise()
 
         @torch.inference_mode()
         def choose(states: LiveStates) -> Actions:
