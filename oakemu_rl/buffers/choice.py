@@ -3,10 +3,12 @@
 Letters: B rows.
 """
 
-from typing import Protocol
+from functools import lru_cache
+from typing import NamedTuple, Protocol
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 
 from oakemu_rl.buffers.lanes import Lanes
 from oakemu_rl.buffers.layout import Array, Integers, Slots
@@ -14,8 +16,7 @@ from oakemu_rl.buffers.sum_tree import SumTree
 from oakemu_rl.core.number_checks import check_fraction, check_positive
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Draw:
+class Draw(NamedTuple):
     """The slots of B items, with the probabilities that they had; None where all had the same."""
 
     slots: Integers
@@ -94,12 +95,13 @@ class PrioritisedChoice:
     def draw(self, count: int, generator: np.random.Generator) -> Draw:
         total = self.tree.total
         masses = generator.random(count)
-        masses += np.arange(count)
+        masses += _counting(count)
         masses *= total / count
-        slots = self.tree.find(masses)
+        slots, weights = self.tree.find(masses)
+        weights /= total
         return Draw(
             slots=slots,
-            probabilities=self.tree.values(slots) / total,
+            probabilities=weights,
             smallest_probability=self.tree.smallest / total,
         )
 
@@ -118,7 +120,15 @@ class PrioritisedChoice:
             slots, weights = slots[good], weights[good]
         if applied:
             self.tree.assign(slots, weights)
-            self._largest = max(self._largest, float(weights.max()))
+            self._largest = max(self._largest, float(weights[weights.argmax()]))
         return PriorityUpdate(
             applied=applied, skipped=len(finite) - applied - refused, refused=refused
         )
+
+
+@lru_cache(maxsize=16)
+def _counting(count: int) -> npt.NDArray[np.float64]:
+    """0.0, 1.0, 2.0 and so on. Not to be written to."""
+    numbers = np.arange(count, dtype=np.float64)
+    numbers.flags.writeable = False
+    return numbers

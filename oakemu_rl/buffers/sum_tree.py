@@ -6,6 +6,7 @@ priority is made of is not known here.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,13 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 
-LEAF_BITS, INNER_BITS = 5, 5
+LEAF_BITS, INNER_BITS = 4, 5
 LEAF_WIDTH, INNER_WIDTH = 1 << LEAF_BITS, 1 << INNER_BITS
 """Leaves, or sums, in a block: so many that few levels are needed."""
 WIDEST_TOP = 2_048
 """So many sums are searched at once; above that another level of blocks is laid over them."""
 ITEM_BYTES = 8
+KEY = np.dtype(np.uint64)
 ONE = np.uint64(1)
 ABSENT = np.uint64(2**64 - 1)
 MOST_STALE = 512
@@ -91,10 +93,11 @@ class SumTree:
         self._leaves[leaves] = 0.0
         self._mark(leaves)
 
-    def find(self, masses: Floats) -> Integers:
-        """The leaves into which `masses` fall when all weights are laid end to end.
+    def find(self, masses: Floats) -> tuple[Integers, Floats]:
+        """The leaves into which `masses` fall when all weights are laid end to end, and those
+        weights.
 
-        A mass below 0 finds the first leaf that is there, one from the total on the last.
+        Masses are at least 0; from the total on they fall into the last leaf that is there.
 
         Raises:
             ValueError: every weight is 0.
@@ -108,14 +111,15 @@ class SumTree:
         place = self._levels[0].find(place, rest)
         weights = self._leaves.take(place)
         if np.count_nonzero(weights) < len(place):
-            self._replace_absent(place, weights)
-        return place
+            place = self._nearest_present(place, weights)
+            weights = self._leaves.take(place)
+        return place, weights
 
-    def _replace_absent(self, found: Integers, weights: Floats) -> None:
-        """Where rounding carried a mass past all that is there, take the nearest leaf that is."""
-        there = np.flatnonzero(self._leaves)
-        absent = weights == 0.0
-        found[absent] = there[np.maximum(there.searchsorted(found[absent]) - 1, 0)]
+    def _nearest_present(self, found: Integers, weights: Floats) -> Integers:
+        """Where rounding carried a mass past all that is there, the nearest leaf that is."""
+        present = np.flatnonzero(self._leaves)
+        before = present[np.maximum(present.searchsorted(found) - 1, 0)]
+        return np.where(weights > 0.0, found, before)
 
     def _mark(self, leaves: Integers) -> None:
         if len(leaves):
@@ -131,23 +135,23 @@ class SumTree:
         self._stale.clear()
         blocks: Integers = changed >> LEAF_BITS
         rows = self._levels[0].rows(blocks)
+        sums = rows.dot(self._levels[0].ones)
         self._renew_smallest(blocks, _smallest_keys(rows))
-        sums = rows @ self._levels[0].ones
         for level in self._levels[1:]:
             level.nodes[blocks] = sums
             blocks = blocks >> INNER_BITS
-            sums = level.rows(blocks) @ level.ones
+            sums = level.rows(blocks).dot(level.ones)
         self._top[blocks] = sums
         self._top.cumsum(out=self._cumulative[1:])
 
     def _renew_smallest(self, blocks: Integers, keys: Keys) -> None:
-        before = self._smallest_keys.take(blocks).min()
+        before = _smallest(self._smallest_keys.take(blocks))
         self._smallest_keys[blocks] = keys
-        now = keys.min()
+        now = _smallest(keys)
         if now <= self._smallest_key:
             self._smallest_key = now
         elif before == self._smallest_key:
-            self._smallest_key = self._smallest_keys.min()
+            self._smallest_key = _smallest(self._smallest_keys)
 
 
 def _block_counts(capacity: int) -> list[int]:
@@ -181,7 +185,7 @@ class _Level:
     def descend(self, blocks: Integers, masses: Floats) -> tuple[Integers, Floats]:
         """The node of each block that its mass falls into, and what is left of the mass there."""
         before, steps_back = self._locate(blocks, masses)
-        chosen = steps_back + np.arange(0, before.size, self._width)
+        chosen = steps_back + _row_starts(len(blocks), self._width)
         return self._nodes(blocks, steps_back), masses - before.reshape(-1).take(chosen)
 
     def find(self, blocks: Integers, masses: Floats) -> Integers:
@@ -190,7 +194,7 @@ class _Level:
 
     def _locate(self, blocks: Integers, masses: Floats) -> tuple[Floats, Integers]:
         """The sums before each node, the last node first, and where the first is that fits."""
-        before: Floats = self.rows(blocks) @ self._before
+        before: Floats = self.rows(blocks).dot(self._before)
         return before, (before <= masses[:, np.newaxis]).argmax(axis=1)
 
     def _nodes(self, blocks: Integers, steps_back: Integers) -> Integers:
@@ -202,14 +206,28 @@ class _Level:
 
 
 def _smallest_keys(rows: Floats) -> Keys:
-    """The key of the smallest weight above 0 in each row.
+    """The key of the smallest weight above 0 in each row; the rows are used up.
 
     A key is the weight's bits, read as an integer, less one: keys are ordered as the weights are,
     but for 0, whose key is the largest.
     """
-    keys = rows.view(np.uint64) - ONE
-    # `argmin` is several times faster here than `min`.
+    keys = rows.view(KEY)
+    keys -= ONE
     smallest = keys.argmin(axis=1)
-    smallest += np.arange(0, keys.size, keys.shape[1])
+    smallest += _row_starts(*keys.shape)
     taken: Keys = keys.reshape(-1).take(smallest)
     return taken
+
+
+def _smallest(keys: Keys) -> np.uint64:
+    """The smallest key; `argmin` is several times faster than `min` where there are few."""
+    key: np.uint64 = keys[keys.argmin()]
+    return key
+
+
+@lru_cache(maxsize=16)
+def _row_starts(rows: int, width: int) -> Integers:
+    """Where rows of this width begin in an array that is flat. Not to be written to."""
+    starts = np.arange(0, rows * width, width)
+    starts.flags.writeable = False
+    return starts
