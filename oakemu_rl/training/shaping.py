@@ -162,9 +162,14 @@ class Potential:
     """Adds the discounted gain of a potential, which leaves the best policy as it is.
 
     The potential of a state is the weighted sum of its named values.
+
+    Raises:
+        ValueError: there are no weights.
     """
 
     def __init__(self, weights: Mapping[str, float]) -> None:
+        if not weights:
+            raise ValueError("weights: a potential needs the weight of one named value at least")
         self._weights = dict(weights)
         self.value_names = tuple(weights)
 
@@ -187,9 +192,14 @@ class Novelty:
     """Adds a bonus to the step into a state that was rarely drawn from the replay before.
 
     States are told apart by named values alone.
+
+    Raises:
+        ValueError: there are no named values.
     """
 
     def __init__(self, *, weight: float, value_names: Sequence[str]) -> None:
+        if not value_names:
+            raise ValueError("value_names: novelty needs one named value at least")
         self._weight = weight
         self.value_names = tuple(value_names)
         self._visits: dict[tuple[float, ...], int] = {}

@@ -60,3 +60,21 @@ def test_the_last_save_is_made_once_wherever_the_run_ended() -> None:
     policy.finish(env_steps=37)
     policy.finish(env_steps=37)
     assert seen.calls == [("notify", 30), ("save", 30), ("save", 37)]
+
+
+def test_to_tell_the_tester_and_to_save_can_be_asked_for_apart() -> None:
+    seen = Seen()
+    policy = CheckpointPolicy(save=seen.save, every_steps=20, tester=seen)
+    policy.notify(env_steps=50)
+    assert seen.calls == [("notify", 50)]
+    for env_steps in (19, 20, 21, 45, 59):
+        policy.save_if_due(env_steps=env_steps)
+    assert seen.calls == [("notify", 50), ("save", 20), ("save", 45)]
+
+
+def test_where_there_is_no_tester_nobody_is_told() -> None:
+    seen = Seen()
+    policy = CheckpointPolicy(save=seen.save, every_steps=20)
+    policy.notify(env_steps=20)
+    policy.after_update(env_steps=20)
+    assert seen.calls == [("save", 20)]

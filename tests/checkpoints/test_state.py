@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from oakemu_rl.checkpoints.plain import from_json, to_json
 from oakemu_rl.checkpoints.state import (
+    copies,
     generator_state,
     load_generator_state,
     load_module_state,
@@ -200,3 +201,17 @@ def test_a_generator_goes_on_with_the_same_numbers() -> None:
 def test_a_state_of_another_kind_of_generator_is_refused(state: Tensor) -> None:
     with pytest.raises(CheckpointError, match="state of the random generator does not fit"):
         load_generator_state(torch.Generator(), state)
+
+
+def test_copies_share_no_memory_with_what_trains_on() -> None:
+    module = network(1)
+    held = module_state(module)
+    before = copies(held)
+    step(module, torch.optim.SGD(module.parameters(), lr=0.1), 0)
+    now = module_state(module)
+    assert list(before) == list(now)
+    assert all(torch.equal(held[name], now[name]) for name in now)
+    assert any(not torch.equal(before[name], now[name]) for name in now)
+    for name, tensor in before.items():
+        assert tensor.data_ptr() != held[name].data_ptr()
+        assert (tensor.shape, tensor.dtype) == (held[name].shape, held[name].dtype)

@@ -101,3 +101,56 @@ def test_the_lock_is_the_one_that_updates_hold() -> None:
         assert not Background(lambda: shared.lock.acquire(blocking=False)).result()
     with shared.lock, shared.updating() as model:
         assert model is shared.model
+
+
+def test_a_copy_is_refreshed_with_the_present_weights_where_they_are_newer() -> None:
+    shared, copy = ThreadSafeModel(Network()), Network()
+    known = shared.refresh(copy, known=None)
+    shared.model.fill(3)
+    assert shared.refresh(copy, known=known) == known
+    assert all(bool((tensor == 0).all()) for tensor in copy.state_dict().values())
+    assert shared.advance() == known + 1
+    assert shared.refresh(copy, known=known) == known + 1
+    assert all(bool((tensor == 3).all()) for tensor in copy.state_dict().values())
+    shared.model.fill(9)
+    assert all(bool((tensor == 3).all()) for tensor in copy.state_dict().values())
+
+
+def test_a_copy_that_knows_nothing_is_refreshed_though_nothing_was_advanced() -> None:
+    shared, copy = ThreadSafeModel(Network()), Network()
+    copy.fill(5)
+    shared.refresh(copy, known=None)
+    assert all(bool((tensor == 0).all()) for tensor in copy.state_dict().values())
+
+
+def test_to_advance_publishes_no_snapshot() -> None:
+    shared = ThreadSafeModel(Network())
+    shared.model.fill(3)
+    shared.advance()
+    assert (shared.version, shared.snapshot().version) == (0, 0)
+    assert float(shared.snapshot().tensors["seen"][0]) == 0.0
+
+
+def test_no_refreshed_copy_is_half_old_and_half_new_and_none_goes_back() -> None:
+    shared, copy, done = ThreadSafeModel(Network()), Network(), threading.Event()
+
+    def learn() -> None:
+        revision = 0
+        while not done.is_set():
+            with shared.updating() as model:
+                model.fill(revision + 1)
+                revision = shared.advance()
+
+    learner, known, changes = Background(learn), None, 0
+    try:
+        for _ in range(10_000):
+            before, known = known, shared.refresh(copy, known=known)
+            changes += known != before
+            assert before is None or known >= before
+            for tensor in copy.state_dict().values():
+                least, greatest = torch.aminmax(tensor)
+                assert least == greatest == known
+    finally:
+        done.set()
+    learner.result()
+    assert changes > 10

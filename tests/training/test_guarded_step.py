@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from oakemu_rl.core.minibatches import SkipCause
+from oakemu_rl.models.flat import FlatAdam
 from oakemu_rl.training.guarded_step import GuardedStep, StepOutcome
 from tests.training.parts import same_bits
 
@@ -144,3 +145,75 @@ def test_only_what_has_a_gradient_moves() -> None:
     loss = 2 * weight.sum()
     assert step.take(loss, loss_value=loss.item()).gradient_norm == pytest.approx(2.0)
     assert (weight.tolist(), other.tolist()) == ([pytest.approx(-2.9)], [0.0])
+
+
+class Pair(nn.Module):
+    """Two parameters, which lie in one tensor with a gap between them under `FlatAdam`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one = nn.Parameter(torch.zeros(1))
+        self.other = nn.Parameter(torch.zeros(2))
+
+    def loss(self, *gradient: float) -> Tensor:
+        return self.one.sum() * gradient[0] + (self.other * torch.tensor(gradient[1:])).sum()
+
+
+def flat(**options: Any) -> tuple[Pair, FlatAdam, GuardedStep]:
+    pair = Pair()
+    optimizer = FlatAdam(pair, lr=0.1, eps=1e-8)
+    return pair, optimizer, guarded(optimizer, **options)
+
+
+def take(step: GuardedStep, loss: Tensor) -> StepOutcome:
+    return step.take(loss, loss_value=loss.item())
+
+
+@pytest.mark.parametrize("scale", [None, 65536.0])
+def test_a_flat_gradient_has_the_norm_of_all_and_is_clipped_as_one(scale: float | None) -> None:
+    scaler = torch.amp.GradScaler("cpu", init_scale=scale or 1.0, enabled=scale is not None)
+    pair, _, step = flat(scaler=scaler)
+    assert take(step, pair.loss(2.0, 3.0, 6.0)).gradient_norm == pytest.approx(7.0)
+    clipped = torch.cat([pair.one.grad, pair.other.grad])  # type: ignore[list-item]
+    torch.testing.assert_close(clipped, torch.tensor([2.0, 3.0, 6.0]) / 7.0, rtol=1e-5, atol=0.0)
+    # The first step of Adam goes by its rate, whatever the size of the gradient.
+    assert [*pair.one.tolist(), *pair.other.tolist()] == pytest.approx([-0.1] * 3)
+    assert take(step, pair.loss(0.1, 0.2, 0.2)).gradient_norm == pytest.approx(0.3)
+    assert pair.other.grad is not None
+    assert pair.other.grad.tolist() == pytest.approx([0.2, 0.2])
+
+
+def test_steps_on_a_flat_gradient_are_those_on_single_ones() -> None:
+    pair, _, step = flat()
+    single = Pair()
+    other = guarded(torch.optim.Adam(single.parameters(), lr=0.1, eps=1e-8, fused=True))
+    for gradient in ([3.0, -4.0, 12.0], [0.1, 0.2, -0.3], [0.0, 5.0, 0.0]):
+        one = take(step, pair.loss(*gradient))
+        assert one.gradient_norm == pytest.approx(take(other, single.loss(*gradient)).gradient_norm)
+    for flattened, plain in zip(pair.parameters(), single.parameters(), strict=True):
+        torch.testing.assert_close(flattened, plain, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_flat_gradient_that_is_not_finite_touches_neither_weights_nor_moments(bad: float) -> None:
+    pair, optimizer, step = flat()
+    assert take(step, pair.loss(1.0, 1.0, 1.0)).cause is SkipCause.NONE
+    before = state_of(optimizer, optimizer.flat)
+    handle = pair.one.register_hook(lambda gradient: gradient * bad)
+    outcome = take(step, pair.loss(1.0, 1.0, 1.0))
+    assert outcome.cause is SkipCause.NON_FINITE_GRADIENT
+    assert not math.isfinite(outcome.gradient_norm)
+    assert same_bits(state_of(optimizer, optimizer.flat), before)
+    handle.remove()
+    assert take(step, pair.loss(1.0, 1.0, 1.0)).cause is SkipCause.NONE
+    assert bool(optimizer.flat.isfinite().all())
+    assert not same_bits(state_of(optimizer, optimizer.flat), before)
+
+
+def test_an_overflow_of_a_flat_gradient_lowers_the_scale_and_changes_nothing_else() -> None:
+    pair, optimizer, step = flat(scaler=torch.amp.GradScaler("cpu", enabled=True))
+    assert take(step, pair.loss(1e34, 1.0, 1.0)).cause is SkipCause.SCALER_BACKOFF
+    assert optimizer.state_dict()["state"] == {}
+    assert bool((optimizer.flat == 0.0).all())
+    assert take(step, pair.loss(3.0, 4.0, 0.0)).gradient_norm == pytest.approx(5.0)
+    assert pair.one.item() == pytest.approx(-0.1)
