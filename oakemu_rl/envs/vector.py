@@ -36,6 +36,7 @@ from oakemu_rl.envs.spaces import (
 from oakemu_rl.envs.values import VALUES, ValueReader, Values
 
 DEFAULT_FRAMES_PER_SECOND = 30.0
+GREATEST_REWARD = float(np.finfo(np.float32).max)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -297,13 +298,12 @@ class VectorEnvironment:
         return wide + self._first_action if self._first_action else wide
 
     def _checked_rewards(self, raw: Array) -> npt.NDArray[np.float32]:
-        with np.errstate(over="ignore"):
-            rewards = np.array(raw, dtype=np.float32)
-        finite = np.isfinite(rewards)
-        if np.count_nonzero(finite) != self._count:
-            row = int(np.argmin(finite))
-            raise self._fault(row, f"the reward {float(raw[row])}")
-        return rewards
+        given = np.asarray(raw)
+        # Before they are cast, since for a number beyond float32 that would be an overflow.
+        for row, reward in enumerate(given.tolist()):
+            if not -GREATEST_REWARD <= reward <= GREATEST_REWARD:
+                raise self._fault(row, f"the reward {float(reward)}")
+        return given.astype(np.float32)
 
     def _converted(self, raw: Any, rows: Flags | None = None) -> Batch:
         """The observations of the environments in `rows`, or of all, as the model takes them."""
