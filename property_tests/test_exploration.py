@@ -6,6 +6,7 @@ import torch
 from hypothesis import strategies as st
 
 from oakemu_rl.core import NoLegalActionError, epsilon_greedy_actions
+from oakemu_rl.core.exploration import epsilon_greedy_choices
 from property_tests.laws import Arguments, Function, Law, assert_raises
 from property_tests.mutants import law_tests
 from property_tests.references import legal_rows
@@ -68,6 +69,33 @@ def refuse_a_row_without_actions(function: Function, arguments: Arguments) -> No
     assert_raises(NoLegalActionError, named, lambda: _drawn(function, {**arguments, "mask": mask}))
 
 
+def are_those_that_tensors_give(function: Function, arguments: Arguments) -> None:
+    values, mask = arguments["q_values"], arguments["mask"]
+    legal = legal_rows(values, mask)
+    numbers = [[action for action, fits in enumerate(row) if fits] for row in legal]
+    for seed in range(4):
+        generator = torch.Generator().manual_seed(seed)
+        draws = torch.rand(len(values), 1 + values.shape[1], generator=generator)
+        chosen = function(
+            q_values=values.tolist(),
+            draws=draws.tolist(),
+            legal=None if mask is None else numbers,
+            epsilon=arguments["epsilon"],
+        )
+        assert chosen == _drawn(epsilon_greedy_actions, arguments, seed).tolist()
+
+
+def refuse_a_row_of_numbers_without_actions(function: Function, arguments: Arguments) -> None:
+    values = arguments["q_values"].tolist()
+    draws = [[0.5] * (1 + len(row)) for row in values]
+    legal = [*([0] for _ in values[:-1]), []]
+
+    def call() -> None:
+        function(q_values=values, draws=draws, legal=legal, epsilon=arguments["epsilon"])
+
+    assert_raises(NoLegalActionError, f"environment {len(values) - 1}: none", call)
+
+
 def _drawn(function: Function, arguments: Arguments, seed: int = 1) -> torch.Tensor:
     actions: torch.Tensor = function(**arguments, generator=torch.Generator().manual_seed(seed))
     return actions
@@ -99,6 +127,9 @@ LAWS = [
         are_random_as_often_as_epsilon_says,
         refuse_a_row_without_actions,
     )
+] + [
+    Law(function=epsilon_greedy_choices, arguments=choices(), check=check)
+    for check in (are_those_that_tensors_give, refuse_a_row_of_numbers_without_actions)
 ]
 
 test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

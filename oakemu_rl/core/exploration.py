@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from oakemu_rl.core.checks import check_bool, check_dimensions, check_floating, check_shape
-from oakemu_rl.core.masks import check_masks
+from oakemu_rl.core.masks import NoLegalActionError, check_masks
 from oakemu_rl.core.number_checks import check_fraction
 
 
@@ -41,19 +41,48 @@ def epsilon_greedy_actions(
     """
     check_floating("q_values", q_values)
     check_dimensions("q_values", q_values, "BA")
-    check_fraction("epsilon", epsilon)
     rows, actions = q_values.shape
-    legal = (range(actions),) * rows if mask is None else _legal_actions(mask, q_values)
-    noise = torch.rand(rows, 1 + actions, generator=generator, device=generator.device)
-    # There are few environments, and at each of their steps plain numbers take half the time that
-    # tensors would.
-    chosen = []
-    for (chance, *random_scores), values, allowed in zip(
-        noise.tolist(), q_values.tolist(), legal, strict=True
-    ):
-        scores = random_scores if chance < epsilon else values
-        chosen.append(max(allowed, key=scores.__getitem__))
+    legal = None if mask is None else _legal_actions(mask, q_values)
+    draws = torch.rand(rows, 1 + actions, generator=generator, device=generator.device)
+    chosen = epsilon_greedy_choices(
+        q_values=q_values.tolist(), draws=draws.tolist(), legal=legal, epsilon=epsilon
+    )
     return torch.tensor(chosen, dtype=torch.int64, device=q_values.device)
+
+
+def epsilon_greedy_choices(
+    *,
+    q_values: Sequence[Sequence[float]],
+    draws: Sequence[Sequence[float]],
+    legal: Sequence[Sequence[int]] | None = None,
+    epsilon: float,
+) -> list[int]:
+    """The choices of `epsilon_greedy_actions`, of plain numbers.
+
+    There are few environments, and at each of their steps plain numbers take a part of the time
+    that tensors would.
+
+    Args:
+        q_values: B rows of A values.
+        draws: B rows of 1 + A numbers, drawn uniformly from [0, 1): the first decides whether the
+            action is a random one, which is then the legal one whose own number is greatest.
+        legal: B rows of the numbers of legal actions, in order; None where all are.
+
+    Raises:
+        ValueError: there are not as many rows of each, or epsilon lies outside [0, 1].
+        NoLegalActionError: a row of `legal` is empty.
+    """
+    check_fraction("epsilon", epsilon)
+    if legal is None:
+        legal = [range(len(values)) for values in q_values]
+    chosen: list[int] = []
+    for values, (chance, *scores), allowed in zip(q_values, draws, legal, strict=True):
+        if not allowed:
+            raise NoLegalActionError(
+                f"environment {len(chosen)}: none of its {len(values)} actions is legal"
+            )
+        chosen.append(max(allowed, key=(scores if chance < epsilon else values).__getitem__))
+    return chosen
 
 
 def _legal_actions(mask: Tensor, q_values: Tensor) -> Sequence[Sequence[int]]:

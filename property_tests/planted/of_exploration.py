@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from oakemu_rl import core
-from oakemu_rl.core import throttle
+from oakemu_rl.core import exploration, throttle
 from property_tests.laws import mutant_of
 
 
@@ -72,6 +72,18 @@ def stuck_environment_passes(*, mask: Tensor | None = None, **arguments: Any) ->
     if mask is not None:
         mask = mask | ~mask.any(dim=-1, keepdim=True)
     return core.epsilon_greedy_actions(mask=mask, **arguments)
+
+
+@mutant_of(exploration.epsilon_greedy_choices)
+def chosen_among_all_actions(*, legal: object = None, **arguments: Any) -> list[int]:
+    del legal
+    return exploration.epsilon_greedy_choices(**arguments)
+
+
+@mutant_of(exploration.epsilon_greedy_choices)
+def chance_drawn_last(*, draws: list[list[float]], **arguments: Any) -> list[int]:
+    turned = [[*row[1:], row[0]] for row in draws]
+    return exploration.epsilon_greedy_choices(draws=turned, **arguments)
 
 
 @mutant_of(core.updates_due)

@@ -1,12 +1,14 @@
 """Worked values of acting with random actions in between."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 from torch import Tensor
 
 from oakemu_rl.core import NoLegalActionError, epsilon_greedy_actions
+from oakemu_rl.core.exploration import epsilon_greedy_choices
 
 Q_VALUES = torch.tensor([[1.0, 9.0, 3.0], [4.0, 4.0, 4.0]])
 MASK = torch.tensor([[True, False, True], [False, True, True]])
@@ -73,6 +75,20 @@ def test_a_row_without_legal_actions_is_refused_by_number() -> None:
         actions(mask=nothing)
     with pytest.raises(NoLegalActionError, match="environment 0"):
         actions(mask=nothing[1], epsilon=1.0)
+
+
+def test_plain_numbers_choose_the_greatest_value_or_the_greatest_draw() -> None:
+    choose = partial(
+        epsilon_greedy_choices,
+        q_values=[[1.0, 9.0, 3.0], [1.0, 9.0, 3.0]],
+        draws=[[0.5, 0.9, 0.1, 0.2], [0.2, 0.9, 0.1, 0.3]],
+    )
+    assert choose(epsilon=0.3) == [1, 0]
+    assert choose(epsilon=0.3, legal=[[0, 2], [1, 2]]) == [2, 2]
+    with pytest.raises(NoLegalActionError, match="environment 1: none of its 3 actions is legal"):
+        choose(epsilon=0.3, legal=[[0], []])
+    with pytest.raises(ValueError, match="epsilon: expected a number from 0 to 1, got -1"):
+        choose(epsilon=-1)
 
 
 @pytest.mark.parametrize(

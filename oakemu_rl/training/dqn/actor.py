@@ -5,16 +5,18 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from oakemu_rl.buffers.replay import ReplayBuffer, ReplayStep
 from oakemu_rl.config.dqn import DQNExperimentConfiguration
-from oakemu_rl.core.exploration import epsilon_greedy_actions
+from oakemu_rl.core.exploration import epsilon_greedy_actions, epsilon_greedy_choices
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.core.throttle import may_act
 from oakemu_rl.envs.spaces import Array
 from oakemu_rl.envs.vector import VectorEnvironment
 from oakemu_rl.metrics import names
 from oakemu_rl.models.dqn import DQNModel
+from oakemu_rl.models.quick_forward import quick_forward
 from oakemu_rl.runtime.context import RuntimeContext
 from oakemu_rl.runtime.model import ThreadSafeModel
 from oakemu_rl.runtime.supervision import beat
@@ -60,6 +62,8 @@ class DQNActor:
         self._replay = replay
         self._updates = updates
         self._masker = action_masker
+        self._quick_forward = quick_forward(model, rows=environments.count)
+        self._draws = torch.empty(environments.count, 1 + environments.action_spec.count)
         self._progress = ActorProgress(context)
         self._moving = threading.Lock()
         self._version: int | None = None
@@ -137,7 +141,7 @@ class DQNActor:
                 next_values=result.next_values,
             )
         )
-        if result.began.any():
+        if np.count_nonzero(result.began):
             self._recorded |= result.began
             self._begin(replay, result.began)
         if self.finished or before // REPORT_STEPS != self.env_steps // REPORT_STEPS:
@@ -162,19 +166,29 @@ class DQNActor:
             values=self._environments.values_now,
         )
 
-    @torch.inference_mode()
     def _actions(self, epsilon: float) -> Array:
-        device = self._context.device
-        observations = observation_batch(self._environments.observations, device)
-        states = self._masker.masks(self._environments.action_masks, rows=self._environments.count)
-        mask = mask_batch(states, device)
+        count = self._environments.count
+        mask = self._masker.masks(self._environments.action_masks, rows=count)
         if self._model is not self._learner_model.model:
             self._version = self._learner_model.refresh(self._model, known=self._version)
         if self._model.is_noisy:
             self._model.resample_noise(self.noise)
-        q_values = self._model(observations, mask)
+        if self._quick_forward is None or mask is not None:
+            return self._actions_by_tensors(epsilon, mask)
+        values = self._quick_forward(self._environments.observations)
+        draws = self._draws.uniform_(generator=self.generator)
+        chosen = epsilon_greedy_choices(
+            q_values=values.tolist(), draws=draws.tolist(), epsilon=epsilon
+        )
+        return np.array(chosen)
+
+    @torch.inference_mode()
+    def _actions_by_tensors(self, epsilon: float, mask: Tensor | None) -> Array:
+        device = self._context.device
+        mask = mask_batch(mask, device)
+        values = self._model(observation_batch(self._environments.observations, device), mask)
         actions = epsilon_greedy_actions(
-            q_values=q_values, mask=mask, epsilon=epsilon, generator=self.generator
+            q_values=values, mask=mask, epsilon=epsilon, generator=self.generator
         )
         chosen: Array = actions.cpu().numpy()
         return chosen
