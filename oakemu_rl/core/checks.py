@@ -4,7 +4,7 @@ A wrong dtype raises `TypeError`, a wrong shape `ValueError`. What the numbers i
 be is checked where it matters, since to look at them may mean to wait for an accelerator.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -12,17 +12,20 @@ from torch import Tensor
 
 def check_floating(name: str, tensor: Tensor) -> None:
     """`tensor` holds floating-point numbers of any width."""
-    _check_kind(name, tensor, torch.is_floating_point, "a floating-point tensor")
+    if not (isinstance(tensor, Tensor) and tensor.dtype.is_floating_point):
+        raise _wrong_kind(name, tensor, "a floating-point tensor")
 
 
 def check_bool(name: str, tensor: Tensor) -> None:
     """`tensor` holds truth values."""
-    _check_kind(name, tensor, lambda candidate: candidate.dtype == torch.bool, "a bool tensor")
+    if not (isinstance(tensor, Tensor) and tensor.dtype == torch.bool):
+        raise _wrong_kind(name, tensor, "a bool tensor")
 
 
 def check_integer(name: str, tensor: Tensor) -> None:
     """`tensor` holds integers of any width; bool is not one."""
-    _check_kind(name, tensor, _is_integer, "an integer tensor")
+    if not (isinstance(tensor, Tensor) and _is_integer(tensor.dtype)):
+        raise _wrong_kind(name, tensor, "an integer tensor")
 
 
 def check_dimensions(name: str, tensor: Tensor, letters: str) -> None:
@@ -40,18 +43,17 @@ def check_shape(name: str, tensor: Tensor, shape: Sequence[int], letters: str) -
         )
 
 
-def _check_kind(name: str, tensor: Tensor, fits: Callable[[Tensor], bool], expected: str) -> None:
-    if not isinstance(tensor, Tensor):
-        raise TypeError(
-            f"{name}: expected {expected}, got {tensor!r} of type {type(tensor).__name__}"
-        )
-    if not fits(tensor):
-        raise TypeError(f"{name}: expected {expected}, got dtype {tensor.dtype}")
+def _is_integer(dtype: torch.dtype) -> bool:
+    return not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool)
 
 
-def _is_integer(tensor: Tensor) -> bool:
-    floating = tensor.is_floating_point() or tensor.is_complex()
-    return not floating and tensor.dtype != torch.bool
+def _wrong_kind(name: str, given: object, expected: str) -> TypeError:
+    found = (
+        f"dtype {given.dtype}"
+        if isinstance(given, Tensor)
+        else f"{given!r} of type {type(given).__name__}"
+    )
+    return TypeError(f"{name}: expected {expected}, got {found}")
 
 
 def _listed(dimensions: Sequence[int] | str) -> str:

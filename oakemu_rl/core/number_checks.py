@@ -4,7 +4,10 @@ Tensors are checked in `checks`; this module needs no torch.
 """
 
 import math
+import sys
 from typing import SupportsFloat
+
+_GREATEST = sys.float_info.max
 
 
 def is_finite(value: SupportsFloat) -> bool:
@@ -23,11 +26,11 @@ def check_fraction(name: str, value: float) -> None:
 
 def check_not_negative(name: str, value: float) -> None:
     """`value` is finite and at least 0."""
-    if not (is_finite(value) and value >= 0.0):
+    if not 0.0 <= value <= _GREATEST:
         raise ValueError(f"{name}: expected a finite number, at least 0, got {value!r}")
 
 
 def check_positive(name: str, value: float) -> None:
     """`value` is finite and above 0."""
-    if not (is_finite(value) and value > 0.0):
+    if not 0.0 < value <= _GREATEST:
         raise ValueError(f"{name}: expected a finite number above 0, got {value!r}")

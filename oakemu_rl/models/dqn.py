@@ -47,6 +47,7 @@ class DQNModel(nn.Module):
         self.action_head = action_head
         self.value_head = value_head
         self.register_buffer("support", support, persistent=False)
+        self._is_plain = value_head is None and support is None
         self._noisy = [layer for layer in self.modules() if isinstance(layer, NoisyLinear)]
 
     def forward(self, observations: Observations, mask: Tensor | None = None) -> Tensor:
@@ -62,6 +63,10 @@ class DQNModel(nn.Module):
             TypeError: the mask is not bool.
             ValueError: an entry of the observations is missing, or a shape is wrong.
         """
+        if self._is_plain:
+            # As below; small networks notice the change of shape to and fro at each update.
+            q_values: Tensor = self.action_head(self.trunk(observations)).float()
+            return q_values
         if self.support is None:
             return self._outputs(observations, mask).squeeze(dim=-1)
         # A product of matrices would be of half precision under autocast.

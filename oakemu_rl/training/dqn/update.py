@@ -1,6 +1,7 @@
 """One DQN update on one sampled batch. The mathematics is in the core; here it is put in order."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import attrs
@@ -133,7 +134,7 @@ class DQNUpdater:
         )
         weights = _weights(batch, beta=beta)
         loss = weighted_mean(losses.rows, weights=weights)
-        loss_value = float(loss.detach())
+        loss_value = loss.item()
         outcome = self._step.take(loss, loss_value=loss_value)
         raw = window if rewards is batch.rewards else self._window(batch, batch.rewards)
         return DQNUpdate(
@@ -234,12 +235,10 @@ class DQNUpdater:
             combine_masks(self._action_mask, batch.next_action_masks),
         )
 
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(
-            self._device.type,
-            dtype=self._precision,
-            enabled=self._precision is not torch.float32,
-        )
+    def _autocast(self) -> AbstractContextManager[object]:
+        if self._precision is torch.float32:
+            return nullcontext()
+        return torch.autocast(self._device.type, dtype=self._precision)
 
 
 def on_device(batch: TransitionBatch, device: torch.device) -> TransitionBatch:
