@@ -68,7 +68,8 @@ def test_rainbow_is_dqn_with_all_its_parts_whatever_is_played(what: str) -> None
     rainbow = load_configuration(DQNExperimentConfiguration, what, preset="rainbow")
     model = rainbow.model
     assert (model.dueling, model.noisy, model.atoms) == (True, True, 51)
-    assert (rainbow.replay.kind, rainbow.replay.n_step) == ("prioritised", 3)
+    assert rainbow.replay.kind == "prioritised"
+    assert rainbow.replay.n_step >= 3
     assert rainbow.loss.double
     assert rainbow.exploration.epsilon == constant(0.0)
 
