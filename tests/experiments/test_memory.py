@@ -1,0 +1,148 @@
+"""What is larger than the free memory is refused with both numbers; a container's limit counts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+import pytest
+
+from oakemu_rl.buffers.prioritised import PrioritizedReplayBuffer
+from oakemu_rl.buffers.replay import ReplayBuffer
+from oakemu_rl.config.dqn import DQNExperimentConfiguration, ReplayOptions, ShapingOptions
+from oakemu_rl.config.options import EnvironmentOptions
+from oakemu_rl.config.ppo import PPOExperimentConfiguration
+from oakemu_rl.core.errors import ConfigurationError
+from oakemu_rl.envs.factory import make_vector_environment
+from oakemu_rl.envs.vector import VectorEnvironment
+from oakemu_rl.experiments import memory
+from oakemu_rl.experiments.memory import (
+    free_memory,
+    replay_shape,
+    require_replay_memory,
+    require_rollout_memory,
+    value_names,
+)
+from tests.training.worlds import ACTIONS, MASKED_ID
+
+CART_POLE = EnvironmentOptions(id="CartPole-v1", count=2)
+Patch = pytest.MonkeyPatch
+
+
+class Available(NamedTuple):
+    """What psutil tells, as far as it is read."""
+
+    available: int
+
+
+def set_free(monkeypatch: Patch, size: int, *container: tuple[str, str], root: Path) -> None:
+    """So much is free on the machine, and these are a container's limit and use."""
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: Available(available=size))
+    files = []
+    for number, texts in enumerate(container):
+        pair = tuple(root / f"{name}{number}" for name in ("limit", "used"))
+        for file, text in zip(pair, texts, strict=True):
+            file.write_text(text)
+        files.append(pair)
+    files.append((root / "gone", root / "gone"))
+    monkeypatch.setattr(memory, "CONTAINER_MEMORY", tuple(files))
+
+
+@pytest.mark.parametrize(
+    ("container", "free"),
+    [
+        ((), 1_000),
+        ((("700\n", "300\n"),), 400),
+        ((("5000\n", "300\n"),), 1_000),
+        ((("max\n", "300\n"),), 1_000),
+        ((("max\n", "300\n"), ("600\n", "100\n")), 500),
+        ((("200\n", "300\n"),), 0),
+        ((("9223372036854771712\n", "300\n"),), 1_000),
+    ],
+)
+def test_what_is_free_is_that_of_the_machine_within_the_containers_limit(
+    container: tuple[tuple[str, str], ...], free: int, monkeypatch: Patch, tmp_path: Path
+) -> None:
+    set_free(monkeypatch, 1_000, *container, root=tmp_path)
+    assert free_memory() == free
+
+
+def test_here_some_memory_is_free() -> None:
+    assert 0 < free_memory() <= psutil.virtual_memory().total
+
+
+@pytest.fixture
+def cart_pole() -> Iterator[VectorEnvironment]:
+    environments = make_vector_environment(CART_POLE, count=2)
+    yield environments
+    environments.close()
+
+
+def replaying(**options: Any) -> DQNExperimentConfiguration:
+    return DQNExperimentConfiguration(
+        environment=CART_POLE, replay=ReplayOptions(capacity=10_000, **options)
+    )
+
+
+@pytest.mark.parametrize("kind", ["uniform", "prioritised"])
+def test_a_replay_that_just_fits_is_taken_and_one_byte_less_is_refused(
+    kind: str, cart_pole: VectorEnvironment, monkeypatch: Patch, tmp_path: Path
+) -> None:
+    config = replaying(kind=kind, n_step=3)
+    buffer = PrioritizedReplayBuffer if kind == "prioritised" else ReplayBuffer
+    needed = buffer.size_bytes(**replay_shape(config, cart_pole))
+    set_free(monkeypatch, needed, root=tmp_path)
+    require_replay_memory(config, cart_pole)
+    set_free(monkeypatch, 10 * needed, (str(needed - 1), "0"), root=tmp_path)
+    with pytest.raises(ConfigurationError, match=r"^replay.capacity: 10,000 steps need "):
+        require_replay_memory(config, cart_pole)
+
+
+def test_both_numbers_and_the_way_out_are_told(
+    cart_pole: VectorEnvironment, monkeypatch: Patch, tmp_path: Path
+) -> None:
+    set_free(monkeypatch, 3 * 10**9, root=tmp_path)
+    config = DQNExperimentConfiguration(replay=ReplayOptions(capacity=10**9))
+    needed = ReplayBuffer.size_bytes(**replay_shape(config, cart_pole)) / 1e9
+    with pytest.raises(ConfigurationError) as caught:
+        require_replay_memory(config, cart_pole)
+    assert str(caught.value) == (
+        f"replay.capacity: 1,000,000,000 steps need {needed:,.1f} GB, 3.0 GB are free; "
+        "lower replay.capacity"
+    )
+
+
+def test_rollouts_that_do_not_fit_are_refused_too(
+    cart_pole: VectorEnvironment, monkeypatch: Patch, tmp_path: Path
+) -> None:
+    config = PPOExperimentConfiguration(environment=CART_POLE)
+    require_rollout_memory(config, cart_pole)
+    set_free(monkeypatch, 1_000, root=tmp_path)
+    with pytest.raises(ConfigurationError, match=r"^rollout.steps: .* lower rollout.steps or env"):
+        require_rollout_memory(config, cart_pole)
+
+
+def test_the_shape_of_a_replay_is_that_of_the_environment_and_the_settings() -> None:
+    options = EnvironmentOptions(id=MASKED_ID, count=3)
+    environments = make_vector_environment(options, count=3)
+    config = DQNExperimentConfiguration(
+        environment=options, replay=ReplayOptions(capacity=2_000, n_step=5, compression="zstd")
+    )
+    assert replay_shape(config, environments) == {
+        "capacity": 2_000,
+        "environments": 3,
+        "observation_spec": environments.observation_spec,
+        "action_count": ACTIONS,
+        "frame_stack": 1,
+        "n_step": 5,
+        "masked": True,
+        "value_names": (),
+        "compression": "zstd",
+    }
+    environments.close()
+
+
+def test_the_values_that_are_kept_are_those_that_shaping_reads() -> None:
+    assert value_names(DQNExperimentConfiguration()) == ()
+    shaping = ShapingOptions(potential={"x": 1.0}, novelty_weight=0.5, novelty_values=("room", "x"))
+    assert value_names(DQNExperimentConfiguration(shaping=shaping)) == ("x", "room")
