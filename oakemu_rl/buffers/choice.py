@@ -28,8 +28,8 @@ class Draw(NamedTuple):
 class PriorityUpdate:
     """What became of new priorities.
 
-    `skipped` came for items that have been overwritten since they were sampled; `refused` were made
-    of errors that are not finite.
+    `skipped` came for items that have been overwritten since they were sampled; of the others,
+    those `refused` were made of errors that are not finite.
     """
 
     applied: int
@@ -112,17 +112,17 @@ class PrioritisedChoice:
     def update(self, slots: Integers, serials: Integers, td_errors: Array) -> PriorityUpdate:
         # As in core.prioritisation, without torch, whose overhead would be half of the update.
         weights = (np.abs(td_errors, dtype=np.float64) + self._epsilon) ** self._alpha
-        finite = np.isfinite(td_errors)
-        good = finite & (self._lanes.serials[slots] == serials)
-        refused = len(slots) - int(np.count_nonzero(finite))
+        present = self._lanes.serials[slots] == serials
+        good = present & np.isfinite(td_errors)
         applied = int(np.count_nonzero(good))
         if applied < len(slots):
             slots, weights = slots[good], weights[good]
         if applied:
             self.tree.assign(slots, weights)
             self._largest = max(self._largest, float(weights[weights.argmax()]))
+        refused = int(np.count_nonzero(present)) - applied
         return PriorityUpdate(
-            applied=applied, skipped=len(finite) - applied - refused, refused=refused
+            applied=applied, skipped=len(serials) - applied - refused, refused=refused
         )
 
 

@@ -10,22 +10,27 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 
-LEAF_BITS, INNER_BITS = 4, 5
-LEAF_WIDTH, INNER_WIDTH = 1 << LEAF_BITS, 1 << INNER_BITS
-"""Leaves, or sums, in a block: so many that few levels are needed."""
-WIDEST_TOP = 2_048
+BITS = 4
+WIDTH = 1 << BITS
+"""Leaves, or sums, in a block."""
+WIDEST_TOP = 4_096
 """So many sums are searched at once; above that another level of blocks is laid over them."""
 ITEM_BYTES = 8
+ONES = np.ones(WIDTH)
+SUMS_BEFORE = np.triu(np.ones((WIDTH, WIDTH)), 1)[:, ::-1].copy()
+"""A block times this is, for each of its nodes from the last to the first, the sum of those before
+it; products are many times faster than sums and `cumsum` over rows this short."""
 KEY = np.dtype(np.uint64)
 ONE = np.uint64(1)
 ABSENT = np.uint64(2**64 - 1)
 MOST_STALE = 512
-"""Changes that may wait until the sums above them are asked for."""
+"""Changes that may wait until what depends on them is asked for."""
 
 
 class SumTree:
@@ -39,16 +44,16 @@ class SumTree:
     def __init__(self, capacity: int) -> None:
         if capacity < 1:
             raise ValueError(f"capacity must be at least 1, got {capacity}")
-        leaf_blocks, *inner_blocks = counts = _block_counts(capacity)
-        self._levels = [
-            _Level(leaf_blocks, LEAF_BITS),
-            *(_Level(count, INNER_BITS) for count in inner_blocks),
-        ]
-        self._leaves = self._levels[0].nodes
+        counts = _block_counts(capacity)
+        self._levels = [np.zeros((count, WIDTH)) for count in counts]
+        self._leaves: Floats = self._levels[0].reshape(-1)
         self._top = np.zeros(counts[-1])
         self._cumulative = np.zeros(len(self._top) + 1)
-        self._smallest_keys = np.full(leaf_blocks, ABSENT)
-        self._smallest_key = ABSENT
+        self._tensors = (torch.from_numpy(self._top), torch.from_numpy(self._cumulative)[1:])
+        self._smallest_keys = np.full(counts[0], ABSENT)
+        self._smallest = math.inf
+        self._smallest_is_gone = False
+        self._behind: list[Integers] = []
         self._stale: list[Integers] = []
 
     @property
@@ -60,24 +65,21 @@ class SumTree:
     @property
     def smallest(self) -> float:
         """The smallest weight above 0; infinity where there is none."""
-        self._refresh()
-        key = self._smallest_key
-        return math.inf if key == ABSENT else float((key + ONE).view(np.float64))
+        if self._smallest_is_gone:
+            self._seek_smallest()
+        return self._smallest
 
     @classmethod
     def size_bytes(cls, capacity: int) -> int:
         """What `nbytes` of a tree of this capacity will be."""
-        leaf_blocks, *inner_blocks = counts = _block_counts(capacity)
-        leaves = leaf_blocks * (LEAF_WIDTH + 1)
-        inner = sum(inner_blocks) * INNER_WIDTH
-        return ITEM_BYTES * (leaves + inner + 2 * counts[-1] + 1)
+        counts = _block_counts(capacity)
+        return ITEM_BYTES * (WIDTH * sum(counts) + counts[0] + 2 * counts[-1] + 1)
 
     @property
     def nbytes(self) -> int:
         """The memory that the arrays take."""
         arrays = (self._top, self._cumulative, self._smallest_keys)
-        nodes = (level.nodes for level in self._levels)
-        return sum(array.nbytes for array in (*arrays, *nodes))
+        return sum(array.nbytes for array in (*arrays, *self._levels))
 
     def values(self, leaves: Integers) -> Floats:
         """The weights of these leaves."""
@@ -85,13 +87,20 @@ class SumTree:
 
     def assign(self, leaves: Integers, weights: Floats | float) -> None:
         """Give `leaves` these weights above 0; where a leaf comes twice, the last one counts."""
+        before = self._leaves.take(leaves)
         self._leaves[leaves] = weights
-        self._mark(leaves)
+        self._mark(leaves, before)
+        if len(leaves):
+            after = self._leaves.take(leaves)
+            lowest = float(after[after.argmin()])
+            if lowest <= self._smallest:
+                self._smallest, self._smallest_is_gone = lowest, False
 
     def remove(self, leaves: Integers) -> None:
         """Give `leaves` the weight 0."""
+        before = self._leaves.take(leaves)
         self._leaves[leaves] = 0.0
-        self._mark(leaves)
+        self._mark(leaves, before)
 
     def find(self, masses: Floats) -> tuple[Integers, Floats]:
         """The leaves into which `masses` fall when all weights are laid end to end, and those
@@ -102,13 +111,19 @@ class SumTree:
         Raises:
             ValueError: every weight is 0.
         """
-        if not self.total > 0.0:
+        self._refresh()
+        if not self._cumulative[-1] > 0.0:
             raise ValueError("no leaf has a weight above 0: there is nothing to find")
         place: Integers = self._cumulative[1:-1].searchsorted(masses, side="right")
         rest = masses - self._cumulative.take(place)
-        for level in reversed(self._levels[1:]):
-            place, rest = level.descend(place, rest)
-        place = self._levels[0].find(place, rest)
+        for blocks in self._levels[:0:-1]:
+            before = blocks.take(place, 0).dot(SUMS_BEFORE)
+            steps_back = (before <= rest[:, np.newaxis]).argmax(1)
+            place = _nodes(place, steps_back)
+            steps_back += _row_starts(len(rest))
+            rest -= before.reshape(-1).take(steps_back)
+        before = self._levels[0].take(place, 0).dot(SUMS_BEFORE)
+        place = _nodes(place, (before <= rest[:, np.newaxis]).argmax(1))
         weights = self._leaves.take(place)
         if np.count_nonzero(weights) < len(place):
             place = self._nearest_present(place, weights)
@@ -121,9 +136,13 @@ class SumTree:
         before = present[np.maximum(present.searchsorted(found) - 1, 0)]
         return np.where(weights > 0.0, found, before)
 
-    def _mark(self, leaves: Integers) -> None:
-        if len(leaves):
-            self._stale.append(leaves)
+    def _mark(self, leaves: Integers, before: Floats) -> None:
+        """Note that `leaves` were changed, which had the weights `before`."""
+        if not len(leaves):
+            return
+        if np.count_nonzero(before == self._smallest):
+            self._smallest_is_gone = True
+        self._stale.append(leaves)
         if len(self._stale) > MOST_STALE:
             self._refresh()
 
@@ -133,76 +152,50 @@ class SumTree:
             return
         changed = self._stale[0] if len(self._stale) == 1 else np.concatenate(self._stale)
         self._stale.clear()
-        blocks: Integers = changed >> LEAF_BITS
-        rows = self._levels[0].rows(blocks)
-        sums = rows.dot(self._levels[0].ones)
-        self._renew_smallest(blocks, _smallest_keys(rows))
+        blocks: Integers = changed >> BITS
+        self._behind.append(blocks)
+        if len(self._behind) > MOST_STALE:
+            self._renew_keys()
+        sums = self._levels[0].take(blocks, 0).dot(ONES)
         for level in self._levels[1:]:
-            level.nodes[blocks] = sums
-            blocks = blocks >> INNER_BITS
-            sums = level.rows(blocks).dot(level.ones)
+            level.reshape(-1)[blocks] = sums
+            blocks = blocks >> BITS
+            sums = level.take(blocks, 0).dot(ONES)
         self._top[blocks] = sums
-        self._top.cumsum(out=self._cumulative[1:])
+        # A third of the time that numpy takes for it.
+        top, cumulative = self._tensors
+        torch.cumsum(top, 0, out=cumulative)
 
-    def _renew_smallest(self, blocks: Integers, keys: Keys) -> None:
-        before = _smallest(self._smallest_keys.take(blocks))
-        self._smallest_keys[blocks] = keys
-        now = _smallest(keys)
-        if now <= self._smallest_key:
-            self._smallest_key = now
-        elif before == self._smallest_key:
-            self._smallest_key = _smallest(self._smallest_keys)
+    def _renew_keys(self) -> None:
+        """Recompute the smallest key of each block in which a leaf was changed."""
+        blocks = np.concatenate(self._behind)
+        self._behind.clear()
+        self._smallest_keys[blocks] = _smallest_keys(self._levels[0].take(blocks, 0))
+
+    def _seek_smallest(self) -> None:
+        """Look for the smallest weight among all, since the one that was is no longer there."""
+        self._refresh()
+        if self._behind:
+            self._renew_keys()
+        key = self._smallest_keys.min()
+        self._smallest = math.inf if key == ABSENT else float((key + ONE).view(np.float64))
+        self._smallest_is_gone = False
 
 
 def _block_counts(capacity: int) -> list[int]:
-    """The number of blocks on each level, from the leaves up."""
-    counts = [-(-capacity // LEAF_WIDTH)]
-    while counts[-1] > WIDEST_TOP:
-        counts.append(-(-counts[-1] // INNER_WIDTH))
-    return counts
+    """The number of blocks on each level, from the leaves up, so many that blocks are full."""
+    top, levels = -(-capacity // WIDTH), 1
+    while top > WIDEST_TOP:
+        top, levels = -(-top // WIDTH), levels + 1
+    return [top << (BITS * above) for above in reversed(range(levels))]
 
 
-class _Level:
-    """Nodes in blocks of 2 ** bits, padded with zeros.
-
-    Sums before each node are a product with a constant matrix, many times faster than `cumsum` over
-    rows this short.
-    """
-
-    def __init__(self, count: int, bits: int) -> None:
-        width = 1 << bits
-        self.blocks = np.zeros((count, width))
-        self.nodes: Floats = self.blocks.reshape(-1)
-        self._bits = bits
-        self._width = width
-        self.ones = np.ones(width)
-        self._before = np.triu(np.ones((width, width)), 1)[:, ::-1].copy()
-
-    def rows(self, blocks: Integers) -> Floats:
-        """The nodes of each of these blocks."""
-        return self.blocks.take(blocks, axis=0)
-
-    def descend(self, blocks: Integers, masses: Floats) -> tuple[Integers, Floats]:
-        """The node of each block that its mass falls into, and what is left of the mass there."""
-        before, steps_back = self._locate(blocks, masses)
-        chosen = steps_back + _row_starts(len(blocks), self._width)
-        return self._nodes(blocks, steps_back), masses - before.reshape(-1).take(chosen)
-
-    def find(self, blocks: Integers, masses: Floats) -> Integers:
-        """The node of each block that its mass falls into."""
-        return self._nodes(blocks, self._locate(blocks, masses)[1])
-
-    def _locate(self, blocks: Integers, masses: Floats) -> tuple[Floats, Integers]:
-        """The sums before each node, the last node first, and where the first is that fits."""
-        before: Floats = self.rows(blocks).dot(self._before)
-        return before, (before <= masses[:, np.newaxis]).argmax(axis=1)
-
-    def _nodes(self, blocks: Integers, steps_back: Integers) -> Integers:
-        """Nodes so many steps before the last of their block."""
-        last = blocks << self._bits
-        last += self._width - 1
-        last -= steps_back
-        return last
+def _nodes(blocks: Integers, steps_back: Integers) -> Integers:
+    """The node of each block that lies so many steps before the last."""
+    nodes = blocks << BITS
+    nodes += WIDTH - 1
+    nodes -= steps_back
+    return nodes
 
 
 def _smallest_keys(rows: Floats) -> Keys:
@@ -213,21 +206,15 @@ def _smallest_keys(rows: Floats) -> Keys:
     """
     keys = rows.view(KEY)
     keys -= ONE
-    smallest = keys.argmin(axis=1)
-    smallest += _row_starts(*keys.shape)
+    smallest = keys.argmin(1)
+    smallest += _row_starts(len(keys))
     taken: Keys = keys.reshape(-1).take(smallest)
     return taken
 
 
-def _smallest(keys: Keys) -> np.uint64:
-    """The smallest key; `argmin` is several times faster than `min` where there are few."""
-    key: np.uint64 = keys[keys.argmin()]
-    return key
-
-
 @lru_cache(maxsize=16)
-def _row_starts(rows: int, width: int) -> Integers:
-    """Where rows of this width begin in an array that is flat. Not to be written to."""
-    starts = np.arange(0, rows * width, width)
+def _row_starts(rows: int) -> Integers:
+    """Where rows of a block each begin in an array that is flat. Not to be written to."""
+    starts = np.arange(0, rows * WIDTH, WIDTH)
     starts.flags.writeable = False
     return starts

@@ -35,9 +35,8 @@ class WindowReader:
         self._stride = lanes.layout.environments
         self._outputs = _Outputs.allocate(self._layout, 0)
         width, frames = self._layout.n_step, self._layout.frame_stack
-        self._window = np.arange(width)
+        self._window, self._window_and_after = np.arange(width), np.arange(width + 1)
         self._history = np.arange(1 - frames, 1)
-        self._ends = np.array([0, self._stride])
         self._with_next = np.arange(1 - frames, 2)
 
     def read(
@@ -49,18 +48,19 @@ class WindowReader:
         out, lanes = self._outputs, self._lanes
         if self._layout.n_step == 1:
             lanes.steps.take(slots, out=out.steps[:, 0], mode="clip")
-            lengths, ends = None, slots[:, np.newaxis] + self._ends
+            lengths = None
+            np.add(slots, self._stride, out=out.ends[:, 1])
         else:
             lengths = self._read_steps(slots)
-            ends = slots[:, np.newaxis] + lengths[:, np.newaxis] * self._ends
+            np.add(slots, lengths * self._stride, out=out.ends[:, 1])
+        ends = out.ends
+        ends[:, 0] = slots
         self._read_frames(slots, lengths, ends)
         if self._layout.masked:
             lanes.masks.take(ends, axis=0, out=out.masks, mode="wrap")
         if self._layout.value_names:
-            reach = np.arange(self._layout.n_step + 1)
-            if lengths is not None:
-                reach = np.minimum(reach, lengths[:, np.newaxis])
-            at = slots[:, np.newaxis] + reach * self._stride
+            offsets = np.minimum(self._window_and_after, out.lengths[:, np.newaxis])
+            at = slots[:, np.newaxis] + offsets * self._stride
             lanes.values.take(at, axis=0, out=out.values, mode="wrap")
         return TransitionBatch(
             indices=torch.from_numpy(slots),
@@ -110,6 +110,7 @@ class _Outputs:
 
     steps: Array
     frames: Mapping[str, Array]
+    ends: Integers
     masks: Array
     values: Array
     lengths: Integers
@@ -147,6 +148,7 @@ class _Outputs:
         return cls(
             steps=steps,
             frames=frames,
+            ends=np.empty((rows, 2), dtype=np.int64),
             masks=masks,
             values=values,
             lengths=lengths,
