@@ -7,6 +7,7 @@ from rich.console import Console
 
 from oakemu_rl.config.dqn import DQNExperimentConfiguration
 from oakemu_rl.core.cadence import rollouts_needed
+from oakemu_rl.core.throttle import updates_due
 from oakemu_rl.experiments.algorithm import Algorithm
 from oakemu_rl.experiments.dqn_parts import build_dqn_parts
 from oakemu_rl.experiments.memory import require_replay_memory, value_names
@@ -50,10 +51,22 @@ class DQNExperiment:
 
 def _notice(configuration: DQNExperimentConfiguration) -> str | None:
     count, wanted = configuration.environment.count, configuration.run.total_steps
+    warm_up = configuration.replay.warm_up_steps
     taken = count * rollouts_needed(wanted, count)
-    if taken == wanted:
-        return None
-    return f"{wanted:,} steps asked for; {taken:,} will be taken, {count:,} at a time"
+    notices = []
+    if taken != wanted:
+        notices.append(f"{wanted:,} steps asked for; {taken:,} will be taken, {count:,} at a time")
+    due = updates_due(
+        env_steps=taken,
+        warm_up_steps=warm_up,
+        steps_per_update=configuration.optimisation.steps_per_update,
+    )
+    if due == 0:
+        notices.append(
+            f"nothing will be learned: {taken:,} steps end before the first update, which comes "
+            f"after the {warm_up:,} of replay.warm_up_steps"
+        )
+    return "\n".join(notices) or None
 
 
 DQN: Algorithm[DQNExperimentConfiguration] = Algorithm(

@@ -1,4 +1,4 @@
-"""Whether what a run allocates at its start fits into the memory that is free."""
+"""Whether what a run allocates at its start can be made, and fits into the memory that is free."""
 
 from pathlib import Path
 from typing import Any
@@ -77,19 +77,45 @@ def value_names(config: DQNExperimentConfiguration) -> tuple[str, ...]:
 def require_replay_memory(
     config: DQNExperimentConfiguration, environments: VectorEnvironment
 ) -> None:
-    """Refuse a replay that is larger than the free memory.
+    """Refuse a replay that never holds a batch, is larger than the free memory, or can't be made.
 
     Raises:
         ConfigurationError: names both sizes and the settings that decide.
+        MissingExtraError: the package for the compression is not installed.
     """
+    _require_room_for_a_batch(config)
+    shape = replay_shape(config, environments)
     prioritised = config.replay.kind == "prioritised"
     buffer = PrioritizedReplayBuffer if prioritised else ReplayBuffer
-    needed, free = buffer.size_bytes(**replay_shape(config, environments)), free_memory()
+    needed, free = buffer.size_bytes(**shape), free_memory()
     if needed > free:
         raise ConfigurationError(
             f"replay.capacity: {config.replay.capacity:,} steps need {needed / 1e9:,.1f} GB, "
             f"{free / 1e9:,.1f} GB are free; lower replay.capacity"
         )
+    # The least that can be made tells what is missing before there is a run folder.
+    ReplayBuffer(**{**shape, "capacity": _least_capacity(config, rows=1)})
+
+
+def _require_room_for_a_batch(config: DQNExperimentConfiguration) -> None:
+    rows, capacity = config.optimisation.batch_size, config.replay.capacity
+    least = _least_capacity(config, rows=rows)
+    if capacity < least:
+        raise ConfigurationError(
+            f"replay.capacity: {capacity:,} steps of {config.environment.count:,} environments "
+            f"with stacks of {config.environment.frame_stack} hold fewer than the {rows:,} that "
+            f"optimisation.batch_size draws; raise replay.capacity to {least:,} or more"
+        )
+
+
+def _least_capacity(config: DQNExperimentConfiguration, *, rows: int) -> int:
+    """The capacity with which `rows` steps can be drawn at any time in long episodes.
+
+    Of its share of slots each environment keeps as many that cannot be drawn as a stack has frames:
+    the newest, and those that lost frames of their stacks.
+    """
+    count = config.environment.count
+    return count * (-(-rows // count) + config.environment.frame_stack)
 
 
 def free_memory() -> int:

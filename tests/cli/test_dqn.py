@@ -1,6 +1,7 @@
 """The commands with `--algo dqn` and `--algo rainbow`: their settings, and what bad input gets."""
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,11 @@ class Available(NamedTuple):
             "CartPole-v1",
             ("--replay.capacity=99",),
             "100 steps are more than the 99 of replay.capacity",
+        ),
+        (
+            "CartPole-v1",
+            ("--replay.capacity=8", "--replay.warm-up-steps=8", "--optimisation.batch-size=8"),
+            "8 steps of 4 environments with stacks of 1 hold fewer than the 8 that optim",
         ),
         ("CartPole-v1", ("--rollout.steps=8",), "--rollout.steps: unknown flag"),
         ("CartPole-v1", ("--optimisation.minibatch-size=8",), "minibatch-size: unknown flag; did"),
@@ -116,6 +122,17 @@ def test_the_limit_of_a_container_counts(
     words = train_dqn("CartPole-v1", tmp_path / "run", "--replay.capacity=9000000")
     assert refused(capsys, words).endswith(" GB, 0.2 GB are free; lower replay.capacity")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_missing_package_is_told_before_anything_starts(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    words = train_dqn("CartPole-v1", tmp_path / "run", "--replay.compression=zstd")
+    told = refused(capsys, words)
+    assert told.startswith("Compressing the replay needs the package 'zstandard', which is not")
+    assert told.endswith("install it with: pip install 'oakemu-rl[zstd]'")
+    assert list(tmp_path.iterdir()) == []
 
 
 def shown(capsys: Capture, *words: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def words_of(kind: str, root: Path, *more: str) -> list[str]:
 def game(root: Path) -> list[str]:
     return train_dqn(
         "acorns", root / "acorns", "--lockstep", "--algo=rainbow", "--total-steps=96",
-        "--replay.compression=none", small=SMALL_GAME,
+        small=SMALL_GAME,
     )  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def test_tests_in_between_change_no_weight(kind: str, here: Path, tmp_path: Path
     assert last_checkpoint(tmp_path / kind) == last_checkpoint(here / kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["uniform", "rainbow"])
 def test_another_seed_makes_other_weights(kind: str, here: Path, tmp_path: Path) -> None:
     assert run(words_of(kind, tmp_path, "--seed=1", "--evaluation.final-episodes=1")) == 0
     one, other = (last_checkpoint(root / kind) for root in (here, tmp_path))

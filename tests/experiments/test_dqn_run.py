@@ -125,12 +125,9 @@ def test_eval_knows_the_algorithm_of_a_run(
     assert len(found[2]["scores"]) == 4
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_game_trains_too_and_is_evaluated(
-    algorithm: str, tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_game_trains_in_threads_too_and_is_evaluated(tmp_path: Path, capsys: Capture) -> None:
     words = train_dqn(
-        "acorns", tmp_path / "run", "--total-steps=64", algorithm=algorithm, small=SMALL_GAME
+        "acorns", tmp_path / "run", "--total-steps=64", "--run.mode=threads", small=SMALL_GAME
     )
     assert run(words) == 0
     capsys.readouterr()
@@ -217,13 +214,18 @@ def test_masks_that_leave_no_action_together_are_told_in_one_line(
     assert error.count("\n") == 1
 
 
-def test_steps_that_do_not_divide_by_the_environments_are_rounded_up_and_told(
-    tmp_path: Path, capsys: Capture
-) -> None:
-    words = train_dqn("CartPole-v1", tmp_path / "run", "--total-steps=130", "--lockstep")
+def test_a_run_too_short_to_learn_says_so(tmp_path: Path, capsys: Capture) -> None:
+    words = train_dqn("CartPole-v1", tmp_path / "run", "--total-steps=102", "--lockstep")
     assert run(words) == 0
-    assert "130 steps asked for; 132 will be taken, 4 at a time" in capsys.readouterr().out
-    assert json.loads((tmp_path / "run" / "result.json").read_text())["steps"] == 132
+    told = capsys.readouterr().out
+    assert "102 steps asked for; 104 will be taken, 4 at a time" in told
+    assert "nothing will be learned" not in told
+    words = train_dqn("CartPole-v1", tmp_path / "short", "--total-steps=100", "--lockstep")
+    assert run(words) == 0
+    assert (
+        "nothing will be learned: 100 steps end before the first update, which comes after the "
+        "100 of replay.warm_up_steps"
+    ) in capsys.readouterr().out
 
 
 def configuration(**optimisation: Any) -> DQNExperimentConfiguration:

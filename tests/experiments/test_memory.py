@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import psutil
 import pytest
 
 from oakemu_rl.buffers.prioritised import PrioritizedReplayBuffer
-from oakemu_rl.buffers.replay import ReplayBuffer
+from oakemu_rl.buffers.replay import ReplayBuffer, ReplayStep
 from oakemu_rl.config.dqn import DQNExperimentConfiguration, ReplayOptions, ShapingOptions
 from oakemu_rl.config.options import EnvironmentOptions
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
@@ -16,6 +17,7 @@ from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.envs.factory import make_vector_environment
 from oakemu_rl.envs.vector import VectorEnvironment
 from oakemu_rl.experiments import memory
+from oakemu_rl.experiments.dqn_parts import build_replay
 from oakemu_rl.experiments.memory import (
     free_memory,
     replay_shape,
@@ -110,6 +112,45 @@ def test_both_numbers_and_the_way_out_are_told(
         f"replay.capacity: 1,000,000,000 steps need {needed:,.1f} GB, 3.0 GB are free; "
         "lower replay.capacity"
     )
+
+
+@pytest.mark.parametrize(("count", "stack"), [(1, 1), (8, 1), (8, 4), (3, 2)])
+def test_a_replay_that_never_holds_a_batch_is_refused_and_one_slot_more_learns(
+    count: int, stack: int
+) -> None:
+    options = EnvironmentOptions(id="CartPole-v1", count=count, frame_stack=stack)
+    environments = make_vector_environment(options, count=count)
+    least = count * (-(-32 // count) + stack)
+
+    def config_of(capacity: int) -> DQNExperimentConfiguration:
+        return DQNExperimentConfiguration(
+            environment=options, replay=ReplayOptions(capacity=capacity, warm_up_steps=32)
+        )
+
+    with pytest.raises(
+        ConfigurationError, match=rf"^replay.capacity: .* raise replay.capacity to {least} or more"
+    ):
+        require_replay_memory(config_of(least - 1), environments)
+    require_replay_memory(config_of(least), environments)
+    replay = build_replay(config_of(least), environments)
+    seen: dict[str, Any] = {"observations": environments.observations}
+    replay.begin(**seen)
+    flags = np.zeros(count, dtype=np.bool_)
+    held = []
+    for _ in range(2 * least):
+        replay.add(
+            ReplayStep(
+                actions=np.zeros(count, dtype=np.int64),
+                rewards=np.zeros(count, dtype=np.float32),
+                terminated=flags,
+                truncated=flags,
+                valid=~flags,
+                next_observations=environments.observations,
+            )
+        )
+        held.append(len(replay))
+    assert held[-1] == min(held[least:]) == count * -(-32 // count)
+    environments.close()
 
 
 def test_rollouts_that_do_not_fit_are_refused_too(
