@@ -18,6 +18,8 @@ TICKS_PER_FRAME = 69_888
 
 _BREAKPOINT = 1
 _HALT_TICKS = 4
+_INTERRUPT_TICKS = 32
+"""For so long from a frame's start on an interrupt is offered."""
 _CONTENDED = range(0x4000, 0x8000)
 """Memory that the picture is read from meanwhile, where an instruction may take longer."""
 
@@ -25,8 +27,8 @@ _CONTENDED = range(0x4000, 0x8000)
 class FrameRunner:
     """Runs one processor's frames.
 
-    Where a frame ends in a HALT, a breakpoint is set behind it: from then on `zx` comes back as
-    soon as the program waits there.
+    Where a frame ends in a HALT, a breakpoint is set at it: from then on `zx` comes back as soon as
+    the program gets there. Behind it a loop might begin, at each turn of which `zx` would come back.
     """
 
     def __init__(self, cpu: Processor, flip_flops: FlipFlops) -> None:
@@ -48,28 +50,36 @@ class FrameRunner:
         cpu.set_events(END_OF_FRAME)
 
     def _wait_in_halt(self) -> bool:
-        """Run one instruction; where it was a HALT's empty one, go on to the frame's end at once.
+        """Run two instructions; where they were a HALT and its empty one, go on to the frame's end.
 
         True if the frame has ended.
         """
         cpu = self._cpu
+        if self._step():
+            return True
         pc, ticks, refresh = cpu.pc, cpu.ticks_since_int, cpu.ir
-        cpu.fetches_limit = 1
-        ended = bool(cpu._run() & END_OF_FRAME)
+        ended = self._step()
         # An interrupt is taken, or an instruction runs, unless the processor is halted. A program
         # that jumps to itself in 4 ticks repeats itself just as well.
         repeats = cpu.pc == pc and cpu.ticks_since_int == ticks + _HALT_TICKS
-        if not repeats or pc in _CONTENDED:
+        # Behind EI an interrupt that is offered is not taken yet, but is by the next instruction.
+        if not repeats or ticks <= _INTERRUPT_TICKS or pc in _CONTENDED:
             return ended
         times = -(-(TICKS_PER_FRAME - ticks) // _HALT_TICKS)
         cpu.ticks_since_int = ticks + times * _HALT_TICKS
         cpu.ir = _refreshed(refresh, times=times)
         return True
 
+    def _step(self) -> bool:
+        """Run one instruction; true if the frame has ended."""
+        self._cpu.fetches_limit = 1
+        return bool(self._cpu._run() & END_OF_FRAME)
+
     def _mark_halt(self) -> None:
-        if self._flip_flops.halted() and (pc := self._cpu.pc) not in self._marked:
-            self._marked.add(pc)
-            self._cpu.mark_addrs(pc, 1, _BREAKPOINT)
+        address = (self._cpu.pc - 1) & 0xFFFF
+        if address not in self._marked and self._flip_flops.halted():
+            self._marked.add(address)
+            self._cpu.mark_addrs(address, 1, _BREAKPOINT)
 
 
 def _refreshed(register: int, *, times: int) -> int:

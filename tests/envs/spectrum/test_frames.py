@@ -31,6 +31,7 @@ PROGRAMS = {
     "halts once, then goes in circles": (EI_RETI, "FB 76 18 FE"),
     "halts behind a prefix": (RET, "FB DD 76 18 FB"),
     "jumps to itself in 4 ticks": (EI_RETI, "21 0D 80 E9 FB 76"),
+    "halts, and waits in an empty loop right behind": (EI_RETI, "FB 76 10 FE 18 FC"),
     "never halts": (RET, "21 00 40 34 2C 18 FC"),
     "keeps a picture of the refresh register": (RET, "FB 76 ED 5F 32 00 90 18 F7"),
 }
@@ -90,6 +91,12 @@ def test_a_halt_in_memory_that_the_picture_is_read_from_takes_as_long_as_in_zx_a
     assert_equal_frames(lambda: processor(CONTENDED, RET, entry=0x6000), frames=60)
 
 
+def test_a_jump_to_itself_in_the_shadow_of_ei_does_not_miss_the_interrupt_still_offered() -> None:
+    # A HALT is put before the handler, EI and the jump (HL) to itself, and jumped to.
+    code = bytes.fromhex("3E 76 32 FC FD 21 FE FD FB C3 FC FD")
+    assert_equal_frames(lambda: processor(code, bytes.fromhex("FB E9")), frames=60)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_any_program_ends_each_frame_as_it_does_in_zx_alone(seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -116,15 +123,16 @@ def test_a_game_that_is_played_ends_each_frame_as_it_does_in_zx_alone() -> None:
         assert bytes(quick_view) == counted_off(plain_view), f"frame {frame}"
 
 
-class CountsTicks:
-    """A processor that adds up the clock ticks which zx really runs."""
+class CountsRuns:
+    """A processor that adds up the clock ticks which zx really runs, and how often it is called."""
 
     def __init__(self, cpu: Processor) -> None:
-        self.__dict__.update(cpu=cpu, ticks_run=0)
+        self.__dict__.update(cpu=cpu, ticks_run=0, runs=0)
 
     def _run(self) -> int:
         before = self.cpu.ticks_since_int
         events: int = self.cpu._run()
+        self.__dict__["runs"] += 1
         self.__dict__["ticks_run"] += self.cpu.ticks_since_int - before
         return events
 
@@ -137,13 +145,24 @@ class CountsTicks:
 
 def test_waiting_in_a_halt_is_not_run() -> None:
     cpu, view = processor(bytes.fromhex("FB 76 18 FC"), RET)
-    counting = CountsTicks(cpu)
+    counting = CountsRuns(cpu)
     runner = FrameRunner(cast(Processor, counting), FlipFlops(cpu, view))
     runner.run_frame()
     assert counting.ticks_run > 0.99 * TICKS_PER_FRAME
     for _ in range(10):
         runner.run_frame()
     assert counting.ticks_run < 1.1 * TICKS_PER_FRAME
+
+
+def test_a_loop_right_behind_a_halt_runs_without_a_stop() -> None:
+    cpu, view = processor(bytes.fromhex("FB 76 10 FE 18 FC"), EI_RETI)
+    counting = CountsRuns(cpu)
+    runner = FrameRunner(cast(Processor, counting), FlipFlops(cpu, view))
+    for _ in range(10):
+        runner.run_frame()
+    before = counting.runs
+    runner.run_frame()
+    assert counting.runs - before < 5
 
 
 def test_no_picture_of_zx_is_drawn_after_the_first() -> None:
