@@ -28,7 +28,7 @@ class FrameRunner:
     """Runs one processor's frames.
 
     Where a frame ends in a HALT, a breakpoint is set at it: from then on `zx` comes back as soon as
-    the program gets there. Behind it a loop might begin, at each turn of which `zx` would come back.
+    the program gets there. One behind it would stop each turn of a loop that begins there.
     """
 
     def __init__(self, cpu: Processor, flip_flops: FlipFlops) -> None:
