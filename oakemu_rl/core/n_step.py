@@ -84,7 +84,6 @@ def n_step_returns(
     return _returns(windows, last - rows + 1, terminated.gather(0, last), gamma)
 
 
-@torch.no_grad()
 def window_returns(*, rewards: Tensor, lengths: Tensor, terminated: Tensor, gamma: float) -> NStep:
     """The returns of sampled windows: the numbers of `n_step_returns`.
 
@@ -108,15 +107,15 @@ def window_returns(*, rewards: Tensor, lengths: Tensor, terminated: Tensor, gamm
     check_bool("terminated", terminated)
     check_shape("terminated", terminated, rewards.shape[:1], "B")
     check_fraction("gamma", gamma)
-    return _returns(at_least_float32(rewards), lengths.long(), terminated, gamma)
+    return _returns(at_least_float32(rewards.detach()), lengths.long(), terminated, gamma)
 
 
 def _returns(windows: Tensor, lengths: Tensor, terminated: Tensor, gamma: float) -> NStep:
-    """Of windows [..., W], whose other dimensions are those of the lengths and flags."""
+    """Of detached windows [..., W], whose other dimensions are those of the lengths and flags."""
     width = windows.shape[-1]
     if width == 1:
         # What follows in a quarter of the time; small networks notice it at each update.
-        returns = windows.detach().squeeze(-1)
+        returns = windows.squeeze(-1)
         discounts = torch.full_like(returns, gamma)
     else:
         powers = windows.new_tensor([gamma**power for power in range(width + 1)])

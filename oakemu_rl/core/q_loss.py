@@ -9,6 +9,7 @@ from torch import Tensor
 
 from oakemu_rl.core.checks import check_dimensions, check_floating, check_integer, check_shape
 from oakemu_rl.core.number_checks import check_positive
+from oakemu_rl.core.precision import constant, in_float32
 
 
 def td_errors(*, q_values: Tensor, actions: Tensor, targets: Tensor) -> Tensor:
@@ -28,8 +29,8 @@ def td_errors(*, q_values: Tensor, actions: Tensor, targets: Tensor) -> Tensor:
     check_shape("actions", actions, rows, "B")
     check_floating("targets", targets)
     check_shape("targets", targets, rows, "B")
-    taken = q_values.float().gather(1, actions.long().unsqueeze(1)).squeeze(1)
-    return taken - targets.detach().float()
+    taken = in_float32(q_values).gather(1, actions.long().unsqueeze(1)).squeeze(1)
+    return taken - constant(targets)
 
 
 def huber_loss(td_errors: Tensor, *, delta: float) -> Tensor:

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from oakemu_rl.core.checks import check_bool, check_dimensions, check_floating, check_shape
 from oakemu_rl.core.masks import NoLegalActionError
+from oakemu_rl.core.precision import constant
 
 
-@torch.no_grad()
 def target_q_values(
     *,
     rewards: Tensor,
@@ -61,11 +61,10 @@ def target_q_values(
         check_shape("next_q_online", next_q_online, next_q_target.shape, "BA")
         actions = _legal(next_q_online, next_mask).argmax(dim=1, keepdim=True)
         values = legal.gather(1, actions).squeeze(1)
-    rewards = rewards.float()
-    return torch.where(live, torch.addcmul(rewards, discounts.float(), values), rewards)
+    rewards = constant(rewards)
+    return torch.where(live, torch.addcmul(rewards, constant(discounts), values), rewards)
 
 
-@torch.no_grad()
 def next_actions(*, next_q: Tensor, discounts: Tensor, next_mask: Tensor | None = None) -> Tensor:
     """The legal action of greatest value in each successor; of equal ones the first.
 
@@ -85,7 +84,8 @@ def next_actions(*, next_q: Tensor, discounts: Tensor, next_mask: Tensor | None 
 
 
 def _legal(q_values: Tensor, mask: Tensor | None) -> Tensor:
-    return q_values.float() if mask is None else torch.where(mask, q_values.float(), -torch.inf)
+    values = constant(q_values)
+    return values if mask is None else torch.where(mask, values, -torch.inf)
 
 
 def _live_rows(discounts: Tensor, q_values: Tensor, mask: Tensor | None) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from oakemu_rl.config.dqn import DQNModelOptions
 from oakemu_rl.core.checks import check_bool, check_shape
 from oakemu_rl.core.observations import ActionSpec, Observations, ObservationSpec
+from oakemu_rl.core.precision import in_float32
 from oakemu_rl.models.layers import HIDDEN_GAIN, linear
 from oakemu_rl.models.noisy import NoisyLinear, draw_noise, remove_noise
 from oakemu_rl.models.trunks import Trunk
@@ -65,8 +66,7 @@ class DQNModel(nn.Module):
         """
         if self._is_plain:
             # As below; small networks notice the change of shape to and fro at each update.
-            q_values: Tensor = self.action_head(self.trunk(observations)).float()
-            return q_values
+            return in_float32(self.action_head(self.trunk(observations)))
         if self.support is None:
             return self._outputs(observations, mask).squeeze(dim=-1)
         # A product of matrices would be of half precision under autocast.

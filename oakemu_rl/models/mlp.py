@@ -36,7 +36,7 @@ class MLP(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """The features of a batch of vectors."""
-        features = vectors.flatten(start_dim=1)
+        features = vectors if vectors.dim() == 2 else vectors.flatten(start_dim=1)
         for layer in cast("Iterable[nn.Linear]", self.layers):
             # Not by calling the layer, whose way to the same takes as long as a small product.
             features = self.activation(F.linear(features, layer.weight, layer.bias))

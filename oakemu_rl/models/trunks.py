@@ -19,6 +19,7 @@ from oakemu_rl.core.observations import (
     TensorSpec,
     observation_specs,
 )
+from oakemu_rl.core.precision import in_float32
 from oakemu_rl.models.convolution import ImpalaCNN, NatureCNN
 from oakemu_rl.models.mlp import MLP
 from oakemu_rl.models.normalizer import ObservationNormalizer
@@ -89,7 +90,7 @@ class Encoder(nn.Module):
             entry = entry.contiguous(memory_format=torch.channels_last)
         if entry.dtype == torch.uint8:
             return entry.to(torch.float32).div_(BYTE_SCALE)
-        return entry.to(torch.float32)
+        return in_float32(entry)
 
 
 def _network(spec: TensorSpec, *, options: ModelOptions, generator: torch.Generator) -> nn.Module:

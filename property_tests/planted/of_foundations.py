@@ -114,3 +114,23 @@ def always_float64(tensor: Tensor) -> Tensor:
 @mutant_of(precision.at_least_float32)
 def always_float32(tensor: Tensor) -> Tensor:
     return tensor.float()
+
+
+@mutant_of(precision.in_float32)
+def left_in_its_precision(tensor: Tensor) -> Tensor:
+    return tensor
+
+
+@mutant_of(precision.in_float32)
+def in_float32_without_gradient(tensor: Tensor) -> Tensor:
+    return tensor.detach().float()
+
+
+@mutant_of(precision.constant)
+def constant_with_a_gradient(tensor: Tensor) -> Tensor:
+    return tensor.float()
+
+
+@mutant_of(precision.constant)
+def constant_in_its_precision(tensor: Tensor) -> Tensor:
+    return tensor.detach()
