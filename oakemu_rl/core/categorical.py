@@ -22,7 +22,7 @@ def categorical_projection(
 ) -> Tensor:
     """The distribution of `r + discount * Z'`, put back onto the atoms.
 
-        b_j = (clip(r + discount * z_j, z_1, z_Z) - z_1) / gap
+        b_j = clip((r + discount * z_j - z_1) / gap, 0, Z - 1)
         m_i = sum_j p_j * max(0, 1 - |b_j - i|)              i, j count atoms from 0
 
     The probability of each moved atom is shared by its two neighbours, in inverse proportion to the
@@ -47,13 +47,14 @@ def categorical_projection(
     _check_rows(rewards, discounts, next_probabilities, support)
     probabilities = _of_successors(discounts, next_probabilities)
     support = support.float()
-    first, last, atoms = support[0], support[-1], len(support)
+    first, gaps = support[0], len(support) - 1
     moved = torch.addcmul(
         rewards.float().unsqueeze(1), discounts.float().unsqueeze(1), support
-    ).clamp_(first, last)
-    positions = moved.sub_(first).mul_((atoms - 1) / (last - first))
+    ).sub_(first)
+    # Clipped when all is rounded: a place beyond the last atom would take negative mass from it.
+    positions = moved.mul_(gaps / (support[-1] - first)).clamp_(0.0, gaps)
     # Bounded as integers: a reward of NaN gives masses of NaN, and no index beyond the atoms.
-    below = positions.floor().long().clamp_(0, atoms - 2)
+    below = positions.floor().long().clamp_(0, gaps - 1)
     above_share = positions.sub_(below).mul_(probabilities)
     projected = torch.zeros_like(probabilities)
     projected.scatter_add_(1, below, probabilities - above_share)
@@ -78,7 +79,7 @@ def rows_outside_support(
     """
     _check_rows(rewards, discounts, next_probabilities, support)
     support = support.float()
-    means = _of_successors(discounts, next_probabilities) @ support
+    means = _means(_of_successors(discounts, next_probabilities), support)
     means = torch.addcmul(rewards.float(), discounts.float(), means)
     first, last = support[0], support[-1]
     slack = _SLACK / (len(support) - 1) * (last - first)
@@ -98,7 +99,7 @@ def expected_values(*, probabilities: Tensor, support: Tensor) -> Tensor:
     check_dimensions("probabilities", probabilities, "BAZ")
     check_floating("support", support)
     check_shape("support", support, probabilities.shape[2:], "Z")
-    return probabilities.float() @ support.float()
+    return _means(probabilities.float(), support.float())
 
 
 def atoms_of_actions(*, atoms: Tensor, actions: Tensor) -> Tensor:
@@ -137,6 +138,11 @@ def categorical_loss(*, log_probabilities: Tensor, targets: Tensor) -> Tensor:
     targets = targets.detach().float()
     finite = log_probabilities.float().masked_fill(targets == 0.0, 0.0)
     return -(targets * finite).sum(dim=1)
+
+
+def _means(probabilities: Tensor, support: Tensor) -> Tensor:
+    """The means over the last dimension; a product of matrices would be halved by autocast."""
+    return (probabilities * support).sum(dim=-1)
 
 
 def _of_successors(discounts: Tensor, probabilities: Tensor) -> Tensor:

@@ -24,6 +24,22 @@ def mass_of_whole_positions_lost(**arguments: Any) -> Tensor:
 
 
 @mutant_of(core.categorical_projection)
+def places_beyond_the_last_atom_by_rounding(**arguments: Any) -> Tensor:
+    core.categorical_projection(**arguments)
+    support, probabilities = arguments["support"], arguments["next_probabilities"]
+    discounts = arguments["discounts"].unsqueeze(1)
+    probabilities = torch.where(discounts == 0.0, 1.0 / len(support), probabilities)
+    moved = arguments["rewards"].unsqueeze(1) + discounts * support
+    gaps = len(support) - 1
+    inside = moved.clamp(support[0], support[-1]) - support[0]
+    positions = inside * (gaps / (support[-1] - support[0]))
+    below = positions.floor().long().clamp(0, gaps - 1)
+    masses = torch.zeros_like(probabilities)
+    masses.scatter_add_(1, below, probabilities * (1 - (positions - below)))
+    return masses.scatter_add_(1, below + 1, probabilities * (positions - below)).detach()
+
+
+@mutant_of(core.categorical_projection)
 def all_mass_to_the_nearest_atom(**arguments: Any) -> Tensor:
     right = core.categorical_projection(**arguments)
     support = arguments["support"]
@@ -134,3 +150,9 @@ def target_distributions_receive_gradient(*, log_probabilities: Tensor, targets:
 def mean_of_the_atoms_and_not_their_sum(*, log_probabilities: Tensor, targets: Tensor) -> Tensor:
     right = core.categorical_loss(log_probabilities=log_probabilities, targets=targets)
     return right / targets.shape[1]
+
+
+@mutant_of(core.expected_values)
+def a_product_of_half_precision_under_autocast(**arguments: Any) -> Tensor:
+    core.expected_values(**arguments)
+    return arguments["probabilities"].float() @ arguments["support"].float()

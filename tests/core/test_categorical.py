@@ -56,6 +56,17 @@ def test_a_reward_that_is_no_number_shows_in_the_target() -> None:
     assert categorical_projection(**rows(math.nan, 0.9)).isnan().any()
 
 
+def test_no_mass_is_negative_where_the_last_atom_is_a_rounded_number() -> None:
+    support = torch.linspace(0.1, 4.1, 12)
+    for last in range(50):
+        stretched = support * (1.0 + last / 7)
+        target = categorical_projection(
+            **rows(9e9, 1.0, torch.full((1, 12), 1 / 12)) | {"support": stretched}
+        )
+        assert target[0].tolist() == pytest.approx([0.0] * 11 + [1.0])
+        assert (target >= 0.0).all()
+
+
 def test_the_support_of_the_paper_keeps_mass_and_mean() -> None:
     support = torch.linspace(-10.0, 10.0, 51)
     probabilities = torch.randn(64, 51, generator=torch.Generator().manual_seed(1)).softmax(1)
