@@ -81,8 +81,13 @@ class Lanes:
         self.used = 0
         self._fields = {name: self.steps[name] for name in STEP.names or ()}
         self.serials: Integers = self._fields["serial"]
-        self._specs = observation_specs(layout.observation_spec)
-        self._frame_sizes = {name: spec.shape[0] for name, spec in layout.frame_specs.items()}
+        self._expected = {
+            name: ((count, *spec.shape), np.dtype(spec.dtype))
+            for name, spec in observation_specs(layout.observation_spec).items()
+        }
+        self._newest = {
+            name: slice(-spec.shape[0], None) for name, spec in layout.frame_specs.items()
+        }
         self._heads: Integers = np.arange(count) - count
         self._ages: Integers = np.zeros(count, dtype=np.int64)
         self._every_lane: Index = slice(None) if count > 1 else _LONE_LANE
@@ -133,7 +138,7 @@ class Lanes:
         chosen, count = self._chosen(step.valid)
         if not count:
             return NO_SLOTS, NO_SLOTS
-        if np.count_nonzero(self._under_way[chosen]) < count:
+        if _count(self._under_way[chosen]) < count:
             raise self._not_begun(step.valid)
         seen = self._seen(chosen, step.next_observations, step.next_action_masks, step.next_values)
         slots, ages = self._numbers(self._heads, chosen), self._numbers(self._ages, chosen)
@@ -183,16 +188,16 @@ class Lanes:
         values: Mapping[str, Array],
     ) -> list[Array | bool]:
         """What a slot takes up of these, array by array, for the lanes chosen."""
-        given, count = entries(observations), len(self._heads)
+        given = entries(observations)
         seen: list[Array | bool] = []
-        for name, spec in self._specs.items():
+        for name, (shape, dtype) in self._expected.items():
             array = given[name]
-            if array.shape != (count, *spec.shape) or array.dtype != spec.dtype:
+            if array.shape != shape or array.dtype != dtype:
                 raise ValueError(
-                    f"observations: {name!r} must be {spec.dtype} of shape {[count, *spec.shape]}, "
+                    f"observations: {name!r} must be {dtype} of shape {list(shape)}, "
                     f"got {array.dtype} of shape {list(array.shape)}"
                 )
-            seen.append(array[chosen, -self._frame_sizes[name] :])
+            seen.append(array[chosen, self._newest[name]])
         if self.layout.masked:
             seen.append(True if action_masks is None else action_masks[chosen])
         for name in self.layout.value_names:
@@ -210,7 +215,8 @@ class Lanes:
         for write, array in zip(self._writers, seen, strict=True):
             write(slots, array)
         if self.used < self._slot_count:
-            self.used = max(self.used, int(np.max(slots)) + 1)
+            last = slots if isinstance(slots, int) else int(slots.max())
+            self.used = max(self.used, last + 1)
         return dropped
 
     def _drop_for(self, slots: Slots) -> Slots:
@@ -221,10 +227,15 @@ class Lanes:
             later %= self._slot_count
             reaching = later[self._fields["age"][later] >= self._back]
             dropped = np.append(reaching, slots)
-        self.count -= int(np.count_nonzero(self.sampleable[dropped]))
+        self.count -= _count(self.sampleable[dropped])
         self.sampleable[dropped] = False
         self._fields["serial"][dropped] = NO_ITEM
         return dropped
+
+
+def _count(flags: Flags | np.bool_) -> int:
+    """How many are true; of a lone lane there is one flag, a plain one."""
+    return int(flags) if isinstance(flags, np.bool_) else int(np.count_nonzero(flags))
 
 
 _LONE_LANE = 0
