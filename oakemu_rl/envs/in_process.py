@@ -18,7 +18,7 @@ from oakemu_rl.envs.info_keys import MASK_KEY, SUCCESS_KEY
 class InProcessEnvironments(VectorEnv[Any, Any, Any]):
     """A vector environment in the mode `AutoresetMode.DISABLED` over environments of equal spaces.
 
-    Observations come in one buffer that the next call overwrites: who keeps them, copies them. Of
+    What a step gives lies in arrays that the next call overwrites: who keeps them, copies them. Of
     the environments' infos only the entries that are read in this package are passed on.
     """
 
@@ -34,6 +34,9 @@ class InProcessEnvironments(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(first.action_space, self.num_envs)
         self._latest: list[Any] = [None] * self.num_envs
         self._batch: Any = create_empty_array(first.observation_space, n=self.num_envs)
+        self._rewards = np.zeros(self.num_envs, dtype=np.float64)
+        self._terminations = np.zeros(self.num_envs, dtype=np.bool_)
+        self._truncations = np.zeros(self.num_envs, dtype=np.bool_)
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -49,23 +52,15 @@ class InProcessEnvironments(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one action in each environment."""
-        rewards, terminations, truncations = [], [], []
+        rewards, terminations, truncations = self._rewards, self._terminations, self._truncations
         infos: dict[str, Any] = {}
         for row, (env, action) in enumerate(zip(self.envs, actions, strict=True)):
-            self._latest[row], reward, terminated, truncated, info = env.step(action)
-            rewards.append(reward)
-            terminations.append(terminated)
-            truncations.append(truncated)
+            self._latest[row], reward, terminations[row], truncations[row], info = env.step(action)
+            # A part of one, since some environments give their reward as an array of one.
+            rewards[row : row + 1] = reward
             if info:
                 self._note(infos, info, row)
-        return (
-            self._observe(),
-            # Some environments give their reward as an array of one.
-            np.array(rewards, dtype=np.float64).reshape(self.num_envs),
-            np.array(terminations, dtype=np.bool_),
-            np.array(truncations, dtype=np.bool_),
-            infos,
-        )
+        return self._observe(), rewards, terminations, truncations, infos
 
     def close_extras(self, **_: Any) -> None:
         """Close the environments."""
