@@ -79,8 +79,9 @@ class CompressedFrames:
         for slot, frame in zip(
             np.atleast_1d(slots).tolist(), frames.reshape(-1, *self._spec.shape), strict=True
         ):
-            packed = self._compress(frame.tobytes())
-            self._nbytes += sys.getsizeof(packed) - sys.getsizeof(self._frames[slot])
+            packed, before = self._compress(frame.tobytes()), self._frames[slot]
+            # Slots that were never written to share one empty object.
+            self._nbytes += sys.getsizeof(packed) - (sys.getsizeof(before) if before else 0)
             self._frames[slot] = packed
 
     def read(self, slots: Integers, out: Array) -> None:

@@ -3,6 +3,8 @@
 Letters: N environments, C slots over all of them.
 """
 
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Required, TypedDict
 
@@ -22,6 +24,10 @@ Batch = Array | Mapping[str, Array]
 """Observations of N environments: an array [N, ...], or arrays by name."""
 
 COMPRESSIONS = ("none", "zstd")
+ZSTD_HEADER, ZSTD_BLOCK_HEADER, ZSTD_BLOCK = 14, 3, 131_072
+"""At most so many bytes lie before a frame's blocks and before each block, which is so long."""
+OBJECT_BYTES = sys.getsizeof(b"") + np.dtype(np.intp).itemsize
+"""What a bytes object takes besides its bytes, with the pointer to it."""
 
 STEP = np.dtype(
     [
@@ -91,7 +97,7 @@ class ReplayLayout:
                 f"of {self.frame_stack} hold no transition; at least {least} are needed"
             )
         for name, spec in observation_specs(self.observation_spec).items():
-            if spec.shape[0] % self.frame_stack:
+            if not spec.shape or spec.shape[0] % self.frame_stack:
                 raise ValueError(
                     f"observation_spec: the first size of {name!r}, {spec.shape}, must be a "
                     f"multiple of frame_stack, {self.frame_stack}"
@@ -121,12 +127,19 @@ class ReplayLayout:
     def size_bytes(self) -> int:
         """What the slots take of memory; where they are compressed, at most."""
         frames = sum(
-            int(np.prod(spec.shape)) * np.dtype(spec.dtype).itemsize
-            for spec in self.frame_specs.values()
+            _frame_bytes(spec, compression=self.compression) for spec in self.frame_specs.values()
         )
         flags = 1 + (self.action_count if self.masked else 0)
         values = len(self.value_names) * np.dtype(np.float32).itemsize
         return self.slots * (frames + STEP.itemsize + flags + values)
+
+
+def _frame_bytes(spec: TensorSpec, *, compression: str) -> int:
+    """What one frame takes; compressed, what one takes in which nothing repeats."""
+    size = math.prod(spec.shape) * np.dtype(spec.dtype).itemsize
+    if compression == "none":
+        return size
+    return OBJECT_BYTES + ZSTD_HEADER + ZSTD_BLOCK_HEADER * -(-size // ZSTD_BLOCK) + size
 
 
 def entries(batch: Batch) -> Mapping[str, Array]:

@@ -21,7 +21,7 @@ def priorities(td_errors: Tensor, *, alpha: float, epsilon: float) -> Tensor:
     Args:
         td_errors: as they are, without the importance weights of the loss.
         alpha: 0 replays uniformly, 1 in proportion to the errors.
-        epsilon: above 0, so that an error of 0 does not rule a transition out for ever.
+        epsilon: where it is 0, an error of 0 rules a transition out for ever.
 
     Shapes:
         td_errors [B] floating; result [B], float32 unless float64 came in, detached.
