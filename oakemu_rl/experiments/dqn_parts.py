@@ -29,6 +29,8 @@ from oakemu_rl.training.dqn.actor import DQNActor
 from oakemu_rl.training.dqn.learner import Learner
 from oakemu_rl.training.shaping import RewardShapingPipeline, reward_shaping
 
+MOST_FLAT_WEIGHTS = 100_000
+"""Weights of a network up to which it pays to lay them out as one tensor."""
 SETTLE_SECONDS = 1.0
 """How long an actor is waited for before the last checkpoint: for its step in the environment."""
 
@@ -119,11 +121,7 @@ def build_dqn_parts(
         ).to(context.device)
 
     learner_model, target_model = ThreadSafeModel(build_model()), build_model()
-    optimizer = FlatAdam(
-        learner_model.model,
-        lr=config.optimisation.learning_rate.value(0),
-        eps=config.optimisation.adam_epsilon,
-    )
+    optimizer = build_optimizer(learner_model.model, config)
     shaping = reward_shaping(config.shaping)
     learner = Learner(
         context,
@@ -153,6 +151,18 @@ def build_dqn_parts(
         optimizer=optimizer,
         shaping=shaping,
     )
+
+
+def build_optimizer(model: DQNModel, config: DQNExperimentConfiguration) -> torch.optim.Adam:
+    """Adam over all parameters as one where the network is small, else over each by itself.
+
+    The one gradient of all parameters has to be cleared and added to, which costs a large network
+    more than it saves.
+    """
+    rate, epsilon = config.optimisation.learning_rate.value(0), config.optimisation.adam_epsilon
+    if sum(parameter.numel() for parameter in model.parameters()) <= MOST_FLAT_WEIGHTS:
+        return FlatAdam(model, lr=rate, eps=epsilon)
+    return torch.optim.Adam(model.parameters(), lr=rate, eps=epsilon, fused=True)
 
 
 def build_replay(
