@@ -69,7 +69,8 @@ class ReplayOptions:
     )
     """How far weights in the loss undo the preference of priorities: 0 not at all, 1 in full."""
     compression: str = attrs.field(default="none", validator=one_of("none", "zstd"))
-    """zstd keeps frames compressed: less memory, slower drawing; needs the extra `zstd`."""
+    """zstd keeps frames compressed: less memory for pictures, more for a few numbers, and slower
+    drawing; needs the extra `zstd`."""
 
 
 @attrs.frozen(kw_only=True)
