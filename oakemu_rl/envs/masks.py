@@ -76,6 +76,19 @@ class MaskReader:
         given = infos.get(MASK_KEY, ())
         return self._gather(rows & present, lambda row: given[row])
 
+    def read_at_ends(
+        self, infos: Mapping[str, Any], *, ended: Flags, terminated: Flags
+    ) -> Masks | None:
+        """The masks [N, A] of states before any reset, where the episode goes on or was cut.
+
+        Where it was cut, an info need not tell the mask: every action is legal then.
+        """
+        if not self._in_info:
+            return self.read(infos, rows=~terminated)
+        going_on = self.read(infos, rows=~ended)
+        cut = self.read_where_given(infos, rows=ended & ~terminated)
+        return None if going_on is None or cut is None else going_on & cut
+
     def _gather(self, rows: Flags, given: Callable[[int], object]) -> Masks:
         masks = np.ones((self._count, self._actions), dtype=np.bool_)
         for row in np.flatnonzero(rows).tolist():

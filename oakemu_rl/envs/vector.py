@@ -256,7 +256,7 @@ class VectorEnvironment:
             final = infos.get(FINAL_INFO_KEY, {})
             cut = self._masks.read_where_given(final, rows=ended & ~terminated)
         else:
-            cut = self._masks.read(infos, rows=~terminated)
+            cut = self._masks.read_at_ends(infos, ended=ended, terminated=terminated)
             self._action_masks = cut
         if self._action_masks is None or cut is None:
             return None

@@ -130,3 +130,29 @@ def test_without_masks_there_are_no_next_ones() -> None:
     environment = vectorised(partial(Counting, 1))
     environment.reset([0])
     assert environment.step(np.array([0])).next_action_masks is None
+
+
+class Falling(Giving):
+    """Is cut after one step."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, _, _, info = super().step(action)
+        return observation, reward, False, True, info
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_info_may_leave_the_mask_out_where_an_episode_was_cut(mode: AutoresetMode) -> None:
+    environment = vectorised(partial(Falling, LEGAL, None), mode=mode)
+    environment.reset([0])
+    step = environment.step(np.array([0]))
+    np.testing.assert_array_equal(step.next_action_masks, [[True, True, True]])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mask_that_allows_nothing_where_an_episode_was_cut_is_a_fault(
+    mode: AutoresetMode,
+) -> None:
+    environment = vectorised(partial(Falling, LEGAL, np.zeros(3, dtype=np.bool_)), mode=mode)
+    environment.reset([0])
+    with pytest.raises(EnvironmentFaultError, match="allows no action"):
+        environment.step(np.array([0]))
