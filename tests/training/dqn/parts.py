@@ -203,8 +203,12 @@ def acting_parts(
     *,
     model: DQNModel | None = None,
     in_one_thread: bool = True,
+    updates: Callable[[], int] | None = None,
 ) -> Parts:
-    """A learner, and an actor on these environments: with the learner's own model, or another."""
+    """A learner, and an actor on these environments: with the learner's own model, or another.
+
+    The actor hears of the learner's updates, or of what `updates` says.
+    """
     environments.reset(range(environments.count))
     spec, actions = environments.observation_spec, environments.action_spec
     masker = ActionMasker(actions, config.environment.actions)
@@ -233,7 +237,7 @@ def acting_parts(
         model=parts.acting_model,
         learner_model=parts.model,
         replay=lambda: parts.learner.replay_buffer,
-        updates=lambda: parts.learner.iterations,
+        updates=updates or (lambda: parts.learner.iterations),
         action_masker=masker,
     )
     return parts

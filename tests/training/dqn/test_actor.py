@@ -258,3 +258,16 @@ def test_it_takes_no_step_after_a_stop() -> None:
     parts.context.stop_event.set()
     Background(parts.acting.run).result()
     assert parts.acting.env_steps == 0
+
+
+def test_a_stop_that_comes_just_before_a_step_is_heeded() -> None:
+    stops: list[threading.Event] = []
+
+    def stop() -> int:
+        stops[0].set()
+        return 0
+
+    parts = acting_parts(config_of(), vectorised(partial(Counting, 4)), updates=stop)
+    stops.append(parts.context.stop_event)
+    Background(parts.acting.run).result()
+    assert parts.acting.env_steps == 0

@@ -71,6 +71,8 @@ def test_the_run_ends_when_all_steps_are_taken_and_no_update_is_due() -> None:
     run.run()
     assert run.parts.learner.iterations == 24
     assert run.calls[-1] == ("save", 20)
+    # Whose event it is, decides when others stop.
+    assert not run.stop.is_set()
 
 
 def test_a_run_without_enough_data_ends_too() -> None:

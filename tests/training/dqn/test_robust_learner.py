@@ -182,7 +182,7 @@ def test_priorities_that_come_too_late_are_left_out_and_counted() -> None:
         write_episode(replay, [0.0] * 9, rewards=[7.0] * 8)
         return 100.0 * rewards
 
-    shaping = RewardShapingPipeline([Doing(overwrite, 2)])
+    shaping = RewardShapingPipeline([Doing(overwrite, 2, 3)])
     parts = learning_parts(config, replay=replay, shaping=shaping)
     write_episode(replay, [0.0] * 9, rewards=[1.0] * 8, terminated=True)
     assert parts.learner.step(5)
@@ -190,6 +190,8 @@ def test_priorities_that_come_too_late_are_left_out_and_counted() -> None:
     assert parts.learner.step(6)
     assert (parts.learner.iterations, parts.learner.total_skipped_updates) == (2, 4)
     assert parts.learner.runtime_state.total_skipped_updates == 4
+    assert parts.learner.step(7)
+    assert parts.learner.total_skipped_updates == 8
     # All new items have the priority that they came in with, and it is the same for all.
     batch = replay.sample(8, generator=np.random.default_rng(0))
     assert batch.probabilities is not None
