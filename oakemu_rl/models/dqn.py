@@ -6,13 +6,14 @@ Targets, losses and the choice of actions are not here.
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
 from oakemu_rl.config.dqn import DQNModelOptions
 from oakemu_rl.core.checks import check_bool, check_shape
 from oakemu_rl.core.observations import ActionSpec, Observations, ObservationSpec
 from oakemu_rl.core.precision import in_float32
-from oakemu_rl.models.layers import HIDDEN_GAIN, linear
+from oakemu_rl.models.layers import HIDDEN_GAIN, linear, parameters_of
 from oakemu_rl.models.noisy import NoisyLinear, draw_noise, remove_noise
 from oakemu_rl.models.trunks import Trunk
 
@@ -48,7 +49,11 @@ class DQNModel(nn.Module):
         self.action_head = action_head
         self.value_head = value_head
         self.register_buffer("support", support, persistent=False)
-        self._is_plain = value_head is None and support is None
+        self._is_plain = (
+            value_head is None and support is None and isinstance(action_head, nn.Linear)
+        )
+        self._features = trunk.forward
+        self._head_weights = parameters_of(action_head)
         self._noisy = [layer for layer in self.modules() if isinstance(layer, NoisyLinear)]
 
     def forward(self, observations: Observations, mask: Tensor | None = None) -> Tensor:
@@ -65,8 +70,10 @@ class DQNModel(nn.Module):
             ValueError: an entry of the observations is missing, or a shape is wrong.
         """
         if self._is_plain:
-            # As below; small networks notice the change of shape to and fro at each update.
-            return in_float32(self.action_head(self.trunk(observations)))
+            # As below; small networks notice the change of shape to and fro, and calls of modules.
+            features = self._features(observations)
+            weights = self._head_weights
+            return in_float32(F.linear(features, weights["weight"], weights["bias"]))
         if self.support is None:
             return self._outputs(observations, mask).squeeze(dim=-1)
         # A product of matrices would be of half precision under autocast.

@@ -5,6 +5,8 @@ built from layers is in the trunk's modules.
 """
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -38,6 +40,14 @@ def convolution(
     # The layout that CPU and GPU kernels run fastest in; loading a state keeps it.
     layer.weight = nn.Parameter(layer.weight.detach().contiguous(memory_format=torch.channels_last))
     return layer
+
+
+def parameters_of(layer: nn.Module) -> Mapping[str, Any]:
+    """The layer's own parameters by name, in a mapping that always holds the present ones.
+
+    Small networks notice how long a module takes to look up an attribute that is a parameter.
+    """
+    return layer._parameters
 
 
 def _initialise(

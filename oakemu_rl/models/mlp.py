@@ -1,13 +1,12 @@
 """The multilayer perceptron for vectors."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
-from oakemu_rl.models.layers import HIDDEN_GAIN, linear
+from oakemu_rl.models.layers import HIDDEN_GAIN, linear, parameters_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "relu": torch.relu}
 
@@ -31,13 +30,15 @@ class MLP(nn.Module):
         for size in hidden_sizes:
             self.layers.append(linear(inputs, size, gain=HIDDEN_GAIN, generator=generator))
             inputs = size
+        self._weights = [parameters_of(layer) for layer in self.layers]
         self.activation = ACTIVATIONS[activation]
         self.feature_size = inputs
 
     def forward(self, vectors: Tensor) -> Tensor:
         """The features of a batch of vectors."""
         features = vectors if vectors.dim() == 2 else vectors.flatten(start_dim=1)
-        for layer in cast("Iterable[nn.Linear]", self.layers):
+        for weights in self._weights:
             # Not by calling the layer, whose way to the same takes as long as a small product.
-            features = self.activation(F.linear(features, layer.weight, layer.bias))
+            features = F.linear(features, weights["weight"], weights["bias"])
+            features = self.activation(features)
         return features

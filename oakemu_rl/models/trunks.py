@@ -61,6 +61,7 @@ class Encoder(nn.Module):
             else None
         )
         self.network = _network(spec, options=options, generator=generator)
+        self._features = self.network.forward
 
     @property
     def feature_size(self) -> int:
@@ -72,7 +73,7 @@ class Encoder(nn.Module):
         inputs = self._to_float(entry)
         if self.normalizer is not None:
             inputs = self.normalizer(inputs)
-        features: Tensor = self.network(inputs)
+        features: Tensor = self._features(inputs)
         return features
 
     def update_statistics(self, entry: Tensor) -> None:
@@ -144,10 +145,12 @@ class Trunk(nn.Module):
             for name, entry in observation_specs(spec).items()
         )
         self.feature_size = sum(encoder.feature_size for encoder in self._encoders())
+        # Called without the module's own way to a call: small networks notice it.
+        self._forwards = [(encoder.name, encoder.forward) for encoder in self._encoders()]
 
     def forward(self, observations: Observations) -> Tensor:
         """The features of a batch of observations."""
-        features = [encoder(_entry(observations, encoder.name)) for encoder in self._encoders()]
+        features = [forward(_entry(observations, name)) for name, forward in self._forwards]
         return features[0] if len(features) == 1 else torch.cat(features, dim=1)
 
     @property

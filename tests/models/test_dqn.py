@@ -258,3 +258,16 @@ def test_statistics_travel_in_the_state_and_the_support_does_not() -> None:
     assert torch.equal(first.atom_logits(observations()), second.atom_logits(observations()))
     assert second.support is not None
     assert second.support[-1].item() == 20.0
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=["vector", "image", "both"])
+def test_a_copy_and_a_model_with_other_parameters_go_by_their_own(spec: ObservationSpec) -> None:
+    model, other = build(spec), lively(build(spec, seed=5))
+    rows = observations(spec)
+    before = model(rows)
+    copied = copy.deepcopy(model)
+    copied.load_state_dict(other.state_dict())
+    assert torch.equal(copied(rows), other(rows))
+    assert torch.equal(model(rows), before)
+    model.load_state_dict(other.state_dict(), assign=True)
+    assert torch.equal(model(rows), other(rows))
