@@ -24,8 +24,8 @@ def words_of(kind: str, root: Path, *more: str) -> list[str]:
 
 def game(root: Path) -> list[str]:
     return train_dqn(
-        "acorns", root / "acorns", "--lockstep", "--algo=rainbow", "--total-steps=96",
-        small=SMALL_GAME,
+        "acorns", root / "acorns", "--lockstep", "--algo=rainbow", "--total-steps=64",
+        "--evaluation.every-steps=1000", small=SMALL_GAME,
     )  # fmt: skip
 
 
