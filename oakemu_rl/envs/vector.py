@@ -192,7 +192,7 @@ class VectorEnvironment:
         next_values = self._values.read()
         ended = terminated | truncated
         episodes: tuple[FinishedEpisode, ...] = ()
-        if np.count_nonzero(ended) == 0:
+        if True not in ended.tolist():
             self._waiting = None
             next_masks = self._action_masks = self._masks.read(infos, rows=self._every)
         else:

@@ -5,9 +5,9 @@ shorter. Who asks for values is not known here; there are no gradients.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, cast
 
-import attrs
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -26,7 +26,7 @@ MOST_WEIGHTS = 8_192
 
 ACTIVATIONS: Mapping[Callable[[Tensor], Tensor], Callable[[Array], Array]] = {
     torch.tanh: np.tanh,
-    torch.relu: lambda values: np.maximum(values, 0.0),
+    torch.relu: partial(np.maximum, np.float32(0.0)),
 }
 
 
@@ -65,59 +65,57 @@ def _is_small(parameter: Tensor) -> bool:
     return parameter.device.type == "cpu" and parameter.numel() <= MOST_WEIGHTS
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class _Layer:
-    """A fully connected layer, as views of its parameters: weight [inputs, outputs], bias."""
-
-    weight: Array
-    bias: Array
-
-    @classmethod
-    def of(cls, layer: nn.Module) -> "_Layer":
-        assert isinstance(layer, nn.Linear)
-        return cls(weight=layer.weight.detach().numpy().T, bias=layer.bias.detach().numpy())
-
-    def __call__(self, inputs: Array) -> Array:
-        # For small matrices the method takes a third of the time of the operator.
-        outputs: Array = inputs.dot(self.weight)
-        outputs += self.bias
-        return outputs
-
-
 class _QuickForward:
     def __init__(self, model: DQNModel, encoders: Iterable[Encoder]) -> None:
         self._first = next(model.parameters())
         self._head = model.action_head
-        self._networks = [(each.name, cast("MLP", each.network)) for each in encoders]
+        self._encoders = list(encoders)
         self._look_up()
 
     def __call__(self, observations: Batch) -> Array:
         if self._address != self._first.data_ptr():
             self._look_up()
-        if isinstance(observations, Mapping):
-            features = [
-                self._features(observations[name], layers, activation)
-                for name, layers, activation in self._entries
+        if isinstance(observations, np.ndarray):
+            features = self._chains[0](observations)
+        else:
+            parts = [
+                chain(observations[encoder.name])
+                for chain, encoder in zip(self._chains, self._encoders, strict=True)
             ]
-            return self._output(np.concatenate(features, axis=1))
-        ((_, layers, activation),) = self._entries
-        return self._output(self._features(observations, layers, activation))
+            features = np.concatenate(parts, axis=1)
+        weight, bias = self._output
+        values: Array = features.dot(weight)
+        values += bias
+        return values
 
     def _look_up(self) -> None:
         self._address = self._first.data_ptr()
-        self._output = _Layer.of(self._head)
-        self._entries = [
-            (name, [_Layer.of(layer) for layer in network.layers], ACTIVATIONS[network.activation])
-            for name, network in self._networks
-        ]
+        self._output = _views(self._head)
+        self._chains = [_Chain(encoder) for encoder in self._encoders]
 
-    @staticmethod
-    def _features(
-        entry: Array, layers: Iterable[_Layer], activation: Callable[[Array], Array]
-    ) -> Array:
-        features = entry.reshape(len(entry), -1)
-        if features.dtype == np.uint8:
+
+class _Chain:
+    """The layers of one entry of the observation."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        network = cast("MLP", encoder.network)
+        self._bytes = encoder.spec.dtype == "uint8"
+        self._activation = ACTIVATIONS[network.activation]
+        self._layers = [_views(layer) for layer in network.layers]
+
+    def __call__(self, entry: Array) -> Array:
+        features = entry if entry.ndim == 2 else entry.reshape(len(entry), -1)
+        if self._bytes:
             features = np.divide(features, BYTE_SCALE, dtype=np.float32)
-        for layer in layers:
-            features = activation(layer(features))
+        for weight, bias in self._layers:
+            # For small matrices the method takes a third of the time of the operator.
+            features = features.dot(weight)
+            features += bias
+            features = self._activation(features)
         return features
+
+
+def _views(layer: nn.Module) -> tuple[Array, Array]:
+    """The weight [inputs, outputs] and the bias of a fully connected layer, where they lie."""
+    assert isinstance(layer, nn.Linear)
+    return layer.weight.detach().numpy().T, layer.bias.detach().numpy()

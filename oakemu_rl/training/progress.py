@@ -3,8 +3,6 @@
 import time
 from collections.abc import Mapping
 
-import numpy as np
-
 from oakemu_rl.config.algorithms import ExperimentConfiguration
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.envs.vector import VectorEnvironment, VectorStep
@@ -40,7 +38,7 @@ class ActorProgress:
 
     def count(self, step: VectorStep) -> None:
         """The environments have taken a step."""
-        self.env_steps += int(np.count_nonzero(step.valid))
+        self.env_steps += step.valid.tolist().count(True)
         for episode in step.episodes:
             self._window.add(episode_return=episode.episode_return, length=episode.length)
 

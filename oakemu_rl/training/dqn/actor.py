@@ -141,7 +141,7 @@ class DQNActor:
                 next_values=result.next_values,
             )
         )
-        if np.count_nonzero(result.began):
+        if True in result.began.tolist():
             self._recorded |= result.began
             self._begin(replay, result.began)
         if self.finished or before // REPORT_STEPS != self.env_steps // REPORT_STEPS:
