@@ -12,6 +12,7 @@ from oakemu_rl.core.checks import (
     check_dimensions,
     check_floating,
     check_integer,
+    check_mask,
     check_shape,
 )
 from oakemu_rl.core.number_checks import (
@@ -58,6 +59,17 @@ def passes_an_equal_shape_alone(function: Function, arguments: Arguments) -> Non
         assert_raises(ValueError, expected, lambda: function("it", tensor, shape, "TN"))
 
 
+def passes_masks_of_all_rows_or_of_each(function: Function, arguments: Arguments) -> None:
+    mask, (rows, actions) = arguments["mask"], arguments["other"]
+    if mask.dtype != torch.bool:
+        assert_raises(TypeError, "it: expected", lambda: function("it", mask, (rows, actions)))
+    elif mask.shape in ((actions,), (rows, actions)):
+        function("it", mask, (rows, actions))
+    else:
+        expected = f"got {list(mask.shape)}"
+        assert_raises(ValueError, expected, lambda: function("it", mask, (rows, actions)))
+
+
 def passes_its_range_alone(function: Function, arguments: Arguments) -> None:
     value = arguments["value"]
     fits = {
@@ -90,6 +102,20 @@ NUMBERS = st.one_of(
 )
 LARGEST_FLOAT = sys.float_info.max
 LAWS = [
+    Law(
+        function=check_mask,
+        arguments=st.fixed_dictionaries(
+            {
+                "mask": st.builds(
+                    lambda shape, dtype: torch.zeros(shape, dtype=dtype),
+                    SHAPES,
+                    st.sampled_from([torch.bool, torch.uint8]),
+                ),
+                "other": st.tuples(st.integers(1, 2), st.integers(1, 2)),
+            }
+        ),
+        check=passes_masks_of_all_rows_or_of_each,
+    ),
     Law(
         function=is_finite,
         arguments=st.fixed_dictionaries(

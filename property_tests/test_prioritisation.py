@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
-from oakemu_rl.core import finite_errors, importance_weights, priorities
+from oakemu_rl.core import importance_weights, priorities
 from property_tests.laws import Arguments, Function, Law, assert_close
 from property_tests.mutants import law_tests
 from property_tests.strategies import GRID, fractions, tensors
@@ -29,11 +29,6 @@ def agree_with_the_slow_power(function: Function, arguments: Arguments) -> None:
 def carry_no_gradient(function: Function, arguments: Arguments) -> None:
     errors = arguments["td_errors"].clone().requires_grad_()
     assert not function(**{**arguments, "td_errors": errors}).requires_grad
-
-
-def are_those_that_are_numbers(function: Function, arguments: Arguments) -> None:
-    errors = arguments["td_errors"]
-    assert function(errors).tolist() == [math.isfinite(error) for error in errors.tolist()]
 
 
 def are_divided_by_the_largest_of_the_buffer(function: Function, arguments: Arguments) -> None:
@@ -75,7 +70,6 @@ def drawn_items(draw: st.DrawFn) -> dict[str, Any]:
 LAWS = [
     Law(function=priorities, arguments=errors(), check=agree_with_the_slow_power),
     Law(function=priorities, arguments=errors(), check=carry_no_gradient),
-    Law(function=finite_errors, arguments=errors(), check=are_those_that_are_numbers),
     Law(
         function=importance_weights,
         arguments=drawn_items(),

@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     from oakemu_rl.core.ppo_loss import explained_variance as explained_variance
     from oakemu_rl.core.ppo_loss import kl_estimate as kl_estimate
     from oakemu_rl.core.ppo_loss import value_loss as value_loss
-    from oakemu_rl.core.prioritisation import finite_errors as finite_errors
     from oakemu_rl.core.prioritisation import importance_weights as importance_weights
     from oakemu_rl.core.prioritisation import priorities as priorities
     from oakemu_rl.core.q_loss import huber_loss as huber_loss
@@ -210,7 +209,6 @@ _EXPORTS = {
         "value_loss",
     ),
     "prioritisation": (
-        "finite_errors",
         "importance_weights",
         "priorities",
     ),

@@ -43,6 +43,15 @@ def check_shape(name: str, tensor: Tensor, shape: Sequence[int], letters: str) -
         )
 
 
+def check_mask(name: str, mask: Tensor, rows_and_actions: Sequence[int]) -> None:
+    """`mask` is of truth values, [A] for all rows or [B, A]."""
+    check_bool(name, mask)
+    if mask.dim() == 1:
+        check_shape(name, mask, rows_and_actions[1:], "A")
+    else:
+        check_shape(name, mask, rows_and_actions, "BA")
+
+
 def _is_integer(dtype: torch.dtype) -> bool:
     return not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from oakemu_rl.core.checks import check_bool, check_dimensions, check_floating, check_shape
+from oakemu_rl.core.checks import check_dimensions, check_floating, check_mask
 from oakemu_rl.core.masks import NoLegalActionError, check_masks
 from oakemu_rl.core.number_checks import check_fraction
 
@@ -87,11 +87,7 @@ def epsilon_greedy_choices(
 
 def _legal_actions(mask: Tensor, q_values: Tensor) -> Sequence[Sequence[int]]:
     """The numbers of the actions that are legal in each row."""
-    check_bool("mask", mask)
-    if mask.dim() == 1:
-        check_shape("mask", mask, q_values.shape[1:], "A")
-    else:
-        check_shape("mask", mask, q_values.shape, "BA")
+    check_mask("mask", mask, q_values.shape)
     legal = [
         [action for action, allowed in enumerate(row) if allowed]
         for row in mask.expand(q_values.shape).tolist()

@@ -15,6 +15,7 @@ from oakemu_rl.core.checks import (
     check_dimensions,
     check_floating,
     check_integer,
+    check_mask,
     check_shape,
 )
 from oakemu_rl.core.errors import EnvironmentFaultError
@@ -165,11 +166,7 @@ def _legal_logits(logits: Tensor, mask: Tensor | None) -> Tensor:
     check_dimensions("logits", logits, "BA")
     if mask is None:
         return logits.float()
-    check_bool("mask", mask)
-    if mask.dim() == 1:
-        check_shape("mask", mask, logits.shape[1:], "A")
-    else:
-        check_shape("mask", mask, logits.shape, "BA")
+    check_mask("mask", mask, logits.shape)
     if mask.device.type == "cpu":
         check_masks(mask)
     return logits.float().masked_fill(~mask, -torch.inf)

@@ -120,7 +120,7 @@ def _returns(windows: Tensor, lengths: Tensor, terminated: Tensor, gamma: float)
     else:
         powers = windows.new_tensor([gamma**power for power in range(width + 1)])
         behind = torch.arange(width, device=windows.device) >= lengths.unsqueeze(-1)
-        returns = windows.masked_fill(behind, 0.0) @ powers[:-1]
+        returns = (windows.masked_fill(behind, 0.0) * powers[:-1]).sum(dim=-1)
         discounts = powers[lengths]
     discounts = discounts.masked_fill_(terminated, 0.0)
     return NStep(returns=returns, discounts=discounts, lengths=lengths)

@@ -15,8 +15,7 @@ from oakemu_rl.core.precision import at_least_float32
 def priorities(td_errors: Tensor, *, alpha: float, epsilon: float) -> Tensor:
     """The priorities of transitions, with the exponent applied: `(|td| + epsilon)^alpha`.
 
-    Errors that are not finite give NaN, whatever alpha is, so that none passes for a priority;
-    `finite_errors` tells them before.
+    Errors that are not finite give NaN, whatever alpha is, so that none passes for a priority.
 
     Args:
         td_errors: as they are, without the importance weights of the loss.
@@ -39,20 +38,6 @@ def priorities(td_errors: Tensor, *, alpha: float, epsilon: float) -> Tensor:
     sizes = at_least_float32(td_errors).abs() + epsilon
     # NaN to the power of 0 is 1.
     return torch.where(sizes < torch.inf, sizes.pow(alpha), torch.nan)
-
-
-def finite_errors(td_errors: Tensor) -> Tensor:
-    """Which errors are numbers from which a priority can be made.
-
-    Shapes:
-        td_errors [B] floating; result [B] bool.
-
-    Raises:
-        TypeError: the dtype is wrong. ValueError: the shape is wrong.
-    """
-    check_floating("td_errors", td_errors)
-    check_dimensions("td_errors", td_errors, "B")
-    return td_errors.isfinite()
 
 
 @torch.no_grad()

@@ -7,7 +7,7 @@ Distributions over returns are in `categorical`, windows of several steps in `n_
 import torch
 from torch import Tensor
 
-from oakemu_rl.core.checks import check_bool, check_dimensions, check_floating, check_shape
+from oakemu_rl.core.checks import check_dimensions, check_floating, check_mask, check_shape
 from oakemu_rl.core.masks import NoLegalActionError
 from oakemu_rl.core.precision import constant
 
@@ -95,11 +95,7 @@ def _live_rows(discounts: Tensor, q_values: Tensor, mask: Tensor | None) -> Tens
     live = discounts != 0.0
     if mask is None:
         return live
-    check_bool("next_mask", mask)
-    if mask.dim() == 1:
-        check_shape("next_mask", mask, q_values.shape[1:], "A")
-    else:
-        check_shape("next_mask", mask, q_values.shape, "BA")
+    check_mask("next_mask", mask, q_values.shape)
     if mask.device.type == "cpu":
         fine = mask.any(dim=-1) | ~live
         if not bool(fine.all()):

@@ -40,8 +40,8 @@ def may_learn(
     """Whether the learner may make an update now: one is due, and a batch can be drawn.
 
     Args:
-        updates: the learner's turns so far. One that was skipped for a loss or gradient that was
-            not finite is a turn too: it would never be made up for otherwise.
+        updates: optimizer steps taken so far. One that was skipped for a loss or gradient that was
+            not finite does not count, so it is due again at once, with another batch.
         available: transitions that can be drawn.
 
     Raises:

@@ -10,7 +10,8 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
 from oakemu_rl.config.dqn import DQNModelOptions
-from oakemu_rl.core.checks import check_bool, check_shape
+from oakemu_rl.core.categorical import expected_values
+from oakemu_rl.core.checks import check_mask
 from oakemu_rl.core.observations import ActionSpec, Observations, ObservationSpec
 from oakemu_rl.core.precision import in_float32
 from oakemu_rl.models.layers import HIDDEN_GAIN, linear, parameters_of
@@ -76,8 +77,8 @@ class DQNModel(nn.Module):
             return in_float32(F.linear(features, weights["weight"], weights["bias"]))
         if self.support is None:
             return self._outputs(observations, mask).squeeze(dim=-1)
-        # A product of matrices would be of half precision under autocast.
-        return (torch.softmax(self._outputs(observations, mask), dim=-1) * self.support).sum(dim=-1)
+        probabilities = torch.softmax(self._outputs(observations, mask), dim=-1)
+        return expected_values(probabilities=probabilities, support=self.support)
 
     def atom_logits(self, observations: Observations, mask: Tensor | None = None) -> Tensor:
         """The logits [B, A, Z] of a categorical model; the softmax over Z gives probabilities.
@@ -185,11 +186,7 @@ def _mean_over_legal(advantages: Tensor, mask: Tensor | None) -> Tensor:
     """The mean [B, 1, Z] of advantages [B, A, Z] over the legal actions of each row."""
     if mask is None:
         return advantages.mean(dim=1, keepdim=True)
-    check_bool("mask", mask)
-    if mask.dim() == 1:
-        check_shape("mask", mask, advantages.shape[1:2], "A")
-    else:
-        check_shape("mask", mask, advantages.shape[:2], "BA")
+    check_mask("mask", mask, advantages.shape[:2])
     legal = (mask | ~mask.any(dim=-1, keepdim=True)).unsqueeze(-1)
     total = advantages.where(legal, 0.0).sum(dim=1, keepdim=True)
     return total / legal.sum(dim=-2, keepdim=True)

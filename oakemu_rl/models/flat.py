@@ -46,6 +46,7 @@ class FlatParameters:
         for parameter, view in zip(parameters, self.views_of(self.data), strict=True):
             view.copy_(parameter.detach())
             parameter.data = view
+        self._shapes = [parameter.shape for parameter in parameters]
         self._addresses = [parameter.data_ptr() for parameter in parameters]
 
     @property
@@ -65,12 +66,22 @@ class FlatParameters:
             start += _room_for(parameter)
 
     def copy_from(self, source: "FlatParameters") -> None:
-        """Take the weights of a module of the same shape, and the buffers that are saved."""
+        """Take the weights of a module of the same shape, and the buffers that are saved.
+
+        Raises:
+            ValueError: its parameters have other shapes.
+        """
+        self._check_alike(source)
         self.data.copy_(source.data)
         self._copy_buffers(source)
 
     def mix_from(self, source: "FlatParameters", *, rate: float) -> None:
-        """Move each weight by `rate` of its way to the source's; take the buffers whole."""
+        """Move each weight by `rate` of its way to the source's; take the buffers whole.
+
+        Raises:
+            ValueError: its parameters have other shapes.
+        """
+        self._check_alike(source)
         self.data.lerp_(source.data, rate)
         self._copy_buffers(source)
 
@@ -84,6 +95,13 @@ class FlatParameters:
             raise RuntimeError(
                 "a parameter does not lie in the flat tensor any more; move the module to its "
                 "device before, and load states without assign=True"
+            )
+
+    def _check_alike(self, source: "FlatParameters") -> None:
+        if self._shapes != source._shapes:
+            raise ValueError(
+                f"source: expected parameters of shapes {[list(each) for each in self._shapes]}, "
+                f"got {[list(each) for each in source._shapes]}"
             )
 
     def _copy_buffers(self, source: "FlatParameters") -> None:
@@ -157,10 +175,10 @@ class FlatAdam(torch.optim.Adam):
             lr=group["lr"],
             beta1=beta1,
             beta2=beta2,
-            weight_decay=0.0,
+            weight_decay=group["weight_decay"],
             eps=group["eps"],
             amsgrad=False,
-            maximize=False,
+            maximize=group["maximize"],
         )
 
     step.hooked = True  # type: ignore[attr-defined]  # torch wraps its hooks around no such step

@@ -80,6 +80,18 @@ def equal_sizes_pass(name: str, tensor: Tensor, shape: Any, letters: str) -> Non
         checks.check_shape(name, tensor, shape, letters)
 
 
+@mutant_of(checks.check_mask)
+def a_mask_of_one_row_passes_for_all(name: str, mask: Tensor, rows_and_actions: Any) -> None:
+    if mask.dim() != 2 or mask.shape[0] != 1:
+        checks.check_mask(name, mask, rows_and_actions)
+
+
+@mutant_of(checks.check_mask)
+def numbers_pass_for_truth_values(name: str, mask: Tensor, rows_and_actions: Any) -> None:
+    if mask.dtype == torch.bool:
+        checks.check_mask(name, mask, rows_and_actions)
+
+
 @mutant_of(number_checks.is_finite)
 def any_integer_is_finite(value: float) -> bool:
     return isinstance(value, int) or math.isfinite(value)

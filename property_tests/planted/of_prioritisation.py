@@ -38,16 +38,6 @@ def priorities_that_carry_gradient(**arguments: Any) -> Tensor:
     return core.priorities(**arguments) + 0.0 * arguments["td_errors"]
 
 
-@mutant_of(core.finite_errors)
-def infinity_passes_for_an_error(td_errors: Tensor) -> Tensor:
-    return ~td_errors.isnan()
-
-
-@mutant_of(core.finite_errors)
-def one_odd_error_refuses_all(td_errors: Tensor) -> Tensor:
-    return td_errors.isfinite().all().expand(len(td_errors))
-
-
 @mutant_of(core.importance_weights)
 def divided_by_the_largest_of_the_batch(*, probabilities: Tensor, **arguments: Any) -> Tensor:
     arguments["smallest_probability"] = float(probabilities.min())

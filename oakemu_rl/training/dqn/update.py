@@ -13,6 +13,7 @@ from oakemu_rl.core.categorical import (
     atoms_of_actions,
     categorical_loss,
     categorical_projection,
+    expected_values,
     rows_outside_support,
 )
 from oakemu_rl.core.masks import combine_masks
@@ -201,7 +202,7 @@ class DQNUpdater:
             chooser = (
                 model(batch.next_observations, next_mask)
                 if self._config.loss.double
-                else (next_probabilities * support).sum(dim=-1)
+                else expected_values(probabilities=next_probabilities, support=support)
             )
         with torch.no_grad():
             actions = next_actions(next_q=chooser, discounts=window.discounts, next_mask=next_mask)
