@@ -112,15 +112,15 @@ class ReplayBuffer:
             self._choice.follow(*self._lanes.add(step))
 
     def sample(self, batch_size: int, *, generator: np.random.Generator) -> TransitionBatch:
-        """Draw windows; some may come twice.
+        """Draw windows, each from all items, so that some may come twice.
 
         The tensors are views of arrays that the next call overwrites, `indices` excepted.
 
         Raises:
-            ValueError: there are fewer items than `batch_size`.
+            ValueError: `batch_size` is below 1, or there is no item.
         """
         with self._lock:
-            if not 1 <= batch_size <= self._lanes.count:
+            if batch_size < 1 or self._lanes.count == 0:
                 raise ValueError(
                     f"batch_size: {batch_size} items were asked for, {self._lanes.count} can be "
                     "sampled"

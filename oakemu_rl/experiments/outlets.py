@@ -6,7 +6,7 @@ import attrs
 from rich.console import Console
 
 from oakemu_rl.config.options import MetricsOptions
-from oakemu_rl.core.ports import MetricsWriter
+from oakemu_rl.core.ports import EventDetail, EventLog, MetricsWriter
 from oakemu_rl.experiments.run_folder import RunFolder
 from oakemu_rl.metrics.combined import CombinedWriter
 from oakemu_rl.metrics.console import console_writer
@@ -20,15 +20,31 @@ class Outlets:
     """The metrics' writers as one, the event log, and the console for what is told in words."""
 
     metrics: CombinedWriter
-    events: EventFile
+    events: EventLog
     console: Console
+    event_file: EventFile
 
     def close(self) -> None:
         """Flush and close."""
         try:
             self.metrics.close()
         finally:
-            self.events.close()
+            self.event_file.close()
+
+
+class WarningsAloud:
+    """Passes events on to a log, and tells those of the kind `warning` on the console as well."""
+
+    def __init__(self, log: EventLog, console: Console) -> None:
+        self._log = log
+        self._console = console
+
+    def record(self, kind: str, /, *, env_steps: int, **details: EventDetail) -> None:
+        """Record the event."""
+        self._log.record(kind, env_steps=env_steps, **details)
+        if kind == "warning":
+            text = f"Warning at step {env_steps:,}: {details.get('text')}"
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def open_outlets(
@@ -56,4 +72,9 @@ def open_outlets(
     progress = console_writer(options.console, total_steps=total_steps, console=console)
     if progress is not None:
         writers.append(progress)
-    return Outlets(metrics=CombinedWriter(writers), events=events, console=console)
+    return Outlets(
+        metrics=CombinedWriter(writers),
+        events=WarningsAloud(events, console),
+        console=console,
+        event_file=events,
+    )

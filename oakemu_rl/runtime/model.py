@@ -81,7 +81,7 @@ class ThreadSafeModel(Generic[ModelT]):
             return self._revision
 
     def snapshot(self) -> ModelSnapshot:
-        """The newest published weights."""
+        """The newest published weights; what was only counted with `advance` is not among them."""
         return self._snapshot
 
 

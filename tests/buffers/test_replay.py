@@ -201,11 +201,12 @@ def test_priorities_without_priorities_do_nothing() -> None:
     assert result == PriorityUpdate(applied=0, skipped=0, refused=0)
 
 
-def test_too_few_items_are_told_with_both_numbers() -> None:
+def test_a_batch_may_be_larger_than_the_items_but_needs_one() -> None:
     replay = replay_of(20)
-    play(replay, [0, 1, 2])
-    with pytest.raises(ValueError, match="batch_size: 3 items were asked for, 2 can be sampled"):
+    with pytest.raises(ValueError, match="batch_size: 3 items were asked for, 0 can be sampled"):
         sampled(replay, 3)
+    play(replay, [0, 1, 2])
+    assert set(sampled(replay, 40).indices.tolist()) == {0, 1}
     with pytest.raises(ValueError, match="batch_size: 0 items"):
         sampled(replay, 0)
 

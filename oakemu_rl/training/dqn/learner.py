@@ -218,6 +218,7 @@ class Learner:
         return True
 
     def _update(self, batch: TransitionBatch, env_steps: int) -> DQNUpdate:
+        rewards = self._rewards(batch)
         with self._model.updating() as model:
             if model.is_noisy:
                 model.resample_noise(self.noise)
@@ -226,7 +227,7 @@ class Learner:
                 model.update_statistics(batch.observations)
             update = self._updater.update(
                 batch,
-                rewards=self._rewards(batch),
+                rewards=rewards,
                 model=model,
                 target_model=self._target_model,
                 beta=self._config.replay.importance_exponent.value(env_steps),
