@@ -31,7 +31,8 @@ bench-peers: $(PEERS)/.ready
 
 $(PEERS)/.ready: pyproject.toml constraints.txt
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,bench]'
+	grep -v '^filelock' constraints.txt > $(PEERS)/constraints.txt  # tianshou's virtualenv wants an older one
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c $(PEERS)/constraints.txt -e '.[all,bench]'
 	touch $(PEERS)/.ready
 
 $(READY): pyproject.toml constraints.txt
