@@ -1,12 +1,14 @@
 """A DQN run: what of it differs from the runs of other algorithms."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import attrs
 from rich.console import Console
 
 from oakemu_rl.config.dqn import DQNExperimentConfiguration
 from oakemu_rl.core.cadence import rollouts_needed
+from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.core.throttle import updates_due
 from oakemu_rl.experiments.algorithm import Algorithm
 from oakemu_rl.experiments.dqn_parts import build_dqn_parts
@@ -14,6 +16,7 @@ from oakemu_rl.experiments.memory import require_replay_memory, value_names
 from oakemu_rl.experiments.result import ExperimentResult
 from oakemu_rl.experiments.training_run import TrainingRun
 from oakemu_rl.training.dqn.agent import dqn_agent
+from oakemu_rl.training.shaping import RewardShaper
 
 
 class DQNExperiment:
@@ -22,11 +25,12 @@ class DQNExperiment:
     Args:
         configuration: all that the run is made from.
         name: what the algorithm is called in the run folder: `dqn` or `rainbow`.
+        shapers: reward shapers of your own, applied after those of the configuration.
         command: what to note as the command that started the run; None takes this process's.
         console: where progress and result are told.
 
     Raises:
-        ConfigurationError: settings contradict each other.
+        ConfigurationError: settings contradict each other, or the name is another one.
     """
 
     def __init__(
@@ -34,12 +38,16 @@ class DQNExperiment:
         configuration: DQNExperimentConfiguration,
         *,
         name: str = "dqn",
+        shapers: Sequence[RewardShaper] = (),
         command: Sequence[str] | None = None,
         console: Console | None = None,
     ) -> None:
+        if name not in NAMES:
+            raise ConfigurationError(f"name: got {name!r}, allowed is {' or '.join(NAMES)}")
+        algorithm = DQN if name == DQN.name else RAINBOW
         self._run = TrainingRun(
             configuration,
-            algorithm=attrs.evolve(DQN, name=name),
+            algorithm=with_shapers(algorithm, tuple(shapers)),
             command=command,
             console=console,
         )
@@ -79,3 +87,16 @@ DQN: Algorithm[DQNExperimentConfiguration] = Algorithm(
     notice=_notice,
 )
 RAINBOW = attrs.evolve(DQN, name="rainbow")
+NAMES = (DQN.name, RAINBOW.name)
+
+
+def with_shapers(
+    algorithm: Algorithm[DQNExperimentConfiguration], shapers: tuple[RewardShaper, ...]
+) -> Algorithm[DQNExperimentConfiguration]:
+    """The algorithm with reward shapers of the user's own behind those of the configuration."""
+    return attrs.evolve(
+        algorithm,
+        require_memory=partial(require_replay_memory, shapers=shapers),
+        build=partial(build_dqn_parts, shapers=shapers),
+        value_names=partial(value_names, shapers=shapers),
+    )

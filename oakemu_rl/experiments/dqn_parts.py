@@ -1,6 +1,8 @@
 """The parts of a DQN run, made and joined. What they do is theirs; when they run is the
 experiment's."""
 
+from collections.abc import Sequence
+
 import attrs
 import torch
 
@@ -27,7 +29,7 @@ from oakemu_rl.runtime.supervision import Supervisor
 from oakemu_rl.training.action_masker import ActionMasker
 from oakemu_rl.training.dqn.actor import DQNActor
 from oakemu_rl.training.dqn.learner import Learner
-from oakemu_rl.training.shaping import RewardShapingPipeline, reward_shaping
+from oakemu_rl.training.shaping import RewardShaper, RewardShapingPipeline, reward_shaping
 
 MOST_FLAT_WEIGHTS = 100_000
 """Weights of a network up to which it pays to lay them out as one tensor."""
@@ -108,8 +110,11 @@ def build_dqn_parts(
     context: RuntimeContext[DQNExperimentConfiguration],
     environments: VectorEnvironment,
     masker: ActionMasker,
+    *,
+    shapers: Sequence[RewardShaper] = (),
 ) -> DQNParts:
-    """Make the parts. The same seed makes the same weights."""
+    """Make the parts. The same seed makes the same weights; `shapers` come after those of the
+    configuration."""
     config = context.config
 
     def build_model() -> DQNModel:
@@ -122,12 +127,12 @@ def build_dqn_parts(
 
     learner_model, target_model = ThreadSafeModel(build_model()), build_model()
     optimizer = build_optimizer(learner_model.model, config)
-    shaping = reward_shaping(config.shaping)
+    shaping = reward_shaping(config.shaping, others=shapers)
     learner = Learner(
         context,
         learner_model,
         target_model,
-        build_replay(config, environments),
+        build_replay(config, environments, shapers=shapers),
         optimizer,
         config.optimisation.learning_rate,
         action_masker=masker,
@@ -166,10 +171,13 @@ def build_optimizer(model: DQNModel, config: DQNExperimentConfiguration) -> torc
 
 
 def build_replay(
-    config: DQNExperimentConfiguration, environments: VectorEnvironment
+    config: DQNExperimentConfiguration,
+    environments: VectorEnvironment,
+    *,
+    shapers: Sequence[RewardShaper] = (),
 ) -> ReplayBuffer:
     """The replay that the configuration asks for, empty."""
-    shape = replay_shape(config, environments)
+    shape = replay_shape(config, environments, shapers=shapers)
     if config.replay.kind == "prioritised":
         return PrioritizedReplayBuffer(
             alpha=config.replay.priority_exponent, epsilon=config.replay.priority_epsilon, **shape

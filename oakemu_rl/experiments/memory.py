@@ -1,9 +1,7 @@
 """Whether what a run allocates at its start can be made, and fits into the memory that is free."""
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
-
-import psutil
 
 from oakemu_rl.buffers.prioritised import PrioritizedReplayBuffer
 from oakemu_rl.buffers.replay import ReplayBuffer
@@ -12,16 +10,11 @@ from oakemu_rl.config.dqn import DQNExperimentConfiguration
 from oakemu_rl.config.ppo import PPOExperimentConfiguration
 from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.envs.vector import VectorEnvironment
-from oakemu_rl.training.shaping import reward_shaping
+from oakemu_rl.experiments.free_memory import free_memory
+from oakemu_rl.training.shaping import RewardShaper, reward_shaping
 
 ROLLOUT_SLOTS = 2
 """One slot fills while the other is learned from."""
-_CGROUPS = Path("/sys/fs/cgroup")
-CONTAINER_MEMORY = (
-    (_CGROUPS / "memory.max", _CGROUPS / "memory.current"),
-    (_CGROUPS / "memory/memory.limit_in_bytes", _CGROUPS / "memory/memory.usage_in_bytes"),
-)
-"""Where Linux tells a container's limit and what it uses: version 2, and version 1 before it."""
 
 
 def require_rollout_memory(
@@ -48,7 +41,10 @@ def require_rollout_memory(
 
 
 def replay_shape(
-    config: DQNExperimentConfiguration, environments: VectorEnvironment
+    config: DQNExperimentConfiguration,
+    environments: VectorEnvironment,
+    *,
+    shapers: Sequence[RewardShaper] = (),
 ) -> dict[str, Any]:
     """What decides the size of a replay, as the buffer's arguments.
 
@@ -63,19 +59,24 @@ def replay_shape(
         "frame_stack": config.environment.frame_stack,
         "n_step": config.replay.n_step,
         "masked": environments.action_masks is not None,
-        "value_names": value_names(config),
+        "value_names": value_names(config, shapers=shapers),
         "compression": config.replay.compression,
     }
 
 
-def value_names(config: DQNExperimentConfiguration) -> tuple[str, ...]:
+def value_names(
+    config: DQNExperimentConfiguration, *, shapers: Sequence[RewardShaper] = ()
+) -> tuple[str, ...]:
     """The named values of the environment that reward shaping reads."""
-    shaping = reward_shaping(config.shaping)
+    shaping = reward_shaping(config.shaping, others=shapers)
     return () if shaping is None else shaping.value_names
 
 
 def require_replay_memory(
-    config: DQNExperimentConfiguration, environments: VectorEnvironment
+    config: DQNExperimentConfiguration,
+    environments: VectorEnvironment,
+    *,
+    shapers: Sequence[RewardShaper] = (),
 ) -> None:
     """Refuse a replay that never holds a batch, is larger than the free memory, or can't be made.
 
@@ -84,7 +85,7 @@ def require_replay_memory(
         MissingExtraError: the package for the compression is not installed.
     """
     _require_room_for_a_batch(config)
-    shape = replay_shape(config, environments)
+    shape = replay_shape(config, environments, shapers=shapers)
     prioritised = config.replay.kind == "prioritised"
     buffer = PrioritizedReplayBuffer if prioritised else ReplayBuffer
     needed, free = buffer.size_bytes(**shape), free_memory()
@@ -116,14 +117,3 @@ def _least_capacity(config: DQNExperimentConfiguration, *, rows: int) -> int:
     """
     count = config.environment.count
     return count * (-(-rows // count) + config.environment.frame_stack)
-
-
-def free_memory() -> int:
-    """Bytes that this process may still take: what is free, within the container's limit."""
-    free = int(psutil.virtual_memory().available)
-    for limit, used in CONTAINER_MEMORY:
-        try:
-            free = min(free, int(limit.read_text()) - int(used.read_text()))
-        except (OSError, ValueError):  # no such container, or the word "max" for no limit
-            continue
-    return max(free, 0)

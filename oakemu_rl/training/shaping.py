@@ -226,8 +226,11 @@ class Novelty:
         self._visits = {tuple(key): count for key, count in state["visits"]}
 
 
-def reward_shaping(options: ShapingOptions) -> RewardShapingPipeline | None:
-    """The pipeline that the options ask for, in the order of the options; None for none."""
+def reward_shaping(
+    options: ShapingOptions, *, others: Sequence[RewardShaper] = ()
+) -> RewardShapingPipeline | None:
+    """The pipeline that the options ask for, in the order of the options, with `others` behind;
+    None where there is nothing to do."""
     shapers: list[RewardShaper] = []
     if options.scale != 1.0:
         shapers.append(Scale(options.scale))
@@ -241,4 +244,5 @@ def reward_shaping(options: ShapingOptions) -> RewardShapingPipeline | None:
         shapers.append(Potential(options.potential))
     if options.novelty_weight > 0.0:
         shapers.append(Novelty(weight=options.novelty_weight, value_names=options.novelty_values))
+    shapers.extend(others)
     return RewardShapingPipeline(shapers) if shapers else None

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from oakemu_rl.cli.main import run
-from oakemu_rl.experiments import memory
+from oakemu_rl.experiments import free_memory
 from tests.cli.test_end_to_end import Capture, refused
 from tests.experiments.dqn_commands import ALGORITHMS, train_dqn
 
@@ -115,10 +115,10 @@ def test_a_replay_that_does_not_fit_is_told_with_both_numbers(
 def test_the_limit_of_a_container_counts(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit, used = tmp_path / "limit", tmp_path / "used"
-    limit.write_text("500000000\n")
-    used.write_text("300000000\n")
-    monkeypatch.setattr(memory, "CONTAINER_MEMORY", ((limit, used),))
+    (tmp_path / "memory.max").write_text("500000000\n")
+    (tmp_path / "memory.current").write_text("300000000\n")
+    (tmp_path / "memory.stat").write_text("inactive_file 0\n")
+    monkeypatch.setattr(free_memory, "CGROUPS", tmp_path)
     words = train_dqn("CartPole-v1", tmp_path / "run", "--replay.capacity=9000000")
     assert refused(capsys, words).endswith(" GB, 0.2 GB are free; lower replay.capacity")
     assert not (tmp_path / "run").exists()

@@ -8,8 +8,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from rich.console import Console
+from torch import Tensor
 
 from oakemu_rl.checkpoints.checkpoint import load_checkpoint
 from oakemu_rl.checkpoints.manager import CheckpointManager
@@ -20,6 +22,7 @@ from oakemu_rl.config.options import EnvironmentOptions, MetricsOptions, RunOpti
 from oakemu_rl.core.errors import ConfigurationError
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.experiments.dqn import DQNExperiment
+from oakemu_rl.training.shaping import RewardWindows
 from tests.experiments.commands import STOP_SECONDS, program, read_until, started
 from tests.experiments.dqn_commands import ALGORITHMS, SMALL_GAME, train_dqn
 from tests.experiments.faulty import ID
@@ -257,3 +260,38 @@ def test_an_experiment_refuses_contradictory_settings_before_anything_starts(
     with pytest.raises(ConfigurationError, match=r"^optimisation.batch_size: 33 rows are more"):
         DQNExperiment(configuration(batch_size=33))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_experiment_refuses_a_name_that_eval_would_not_know() -> None:
+    with pytest.raises(ConfigurationError, match="name: got 'double', allowed is dqn or rainbow"):
+        DQNExperiment(configuration(), name="double")
+
+
+class TenForEachLife:
+    """A shaper of the user's own, which reads a named value of the game."""
+
+    value_names = ("lives",)
+
+    def __init__(self) -> None:
+        self.lives: set[float] = set()
+
+    def shape(self, windows: RewardWindows) -> Tensor:
+        lives = windows.values["lives"][:, 1:]
+        self.lives |= set(lives.flatten().tolist())
+        return windows.rewards + 10.0 * lives
+
+
+def test_a_shaper_of_the_users_own_is_applied_to_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shaper, game = TenForEachLife(), EnvironmentOptions(id="acorns", count=2)
+    optimisation = DQNOptimisationOptions(steps_per_update=0.25)
+    config = attrs.evolve(configuration(), environment=game, optimisation=optimisation)
+    result = DQNExperiment(config, shapers=[shaper], console=Console(file=io.StringIO())).run()
+    assert 5.0 in shaper.lives
+    told = [each for each in lines(result.folder / "metrics.jsonl") if "train/loss" in each]
+    assert told
+    for each in told:
+        gained = each["train/shaped_return_mean"] - each["train/raw_return_mean"]
+        assert 10.0 <= gained <= 50.0

@@ -1,11 +1,9 @@
 """What is larger than the free memory is refused with both numbers; a container's limit counts."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 
 from oakemu_rl.buffers.prioritised import PrioritizedReplayBuffer
@@ -19,7 +17,6 @@ from oakemu_rl.envs.vector import VectorEnvironment
 from oakemu_rl.experiments import memory
 from oakemu_rl.experiments.dqn_parts import build_replay
 from oakemu_rl.experiments.memory import (
-    free_memory,
     replay_shape,
     require_replay_memory,
     require_rollout_memory,
@@ -31,46 +28,9 @@ CART_POLE = EnvironmentOptions(id="CartPole-v1", count=2)
 Patch = pytest.MonkeyPatch
 
 
-class Available(NamedTuple):
-    """What psutil tells, as far as it is read."""
-
-    available: int
-
-
-def set_free(monkeypatch: Patch, size: int, *container: tuple[str, str], root: Path) -> None:
-    """So much is free on the machine, and these are a container's limit and use."""
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: Available(available=size))
-    files = []
-    for number, texts in enumerate(container):
-        pair = tuple(root / f"{name}{number}" for name in ("limit", "used"))
-        for file, text in zip(pair, texts, strict=True):
-            file.write_text(text)
-        files.append(pair)
-    files.append((root / "gone", root / "gone"))
-    monkeypatch.setattr(memory, "CONTAINER_MEMORY", tuple(files))
-
-
-@pytest.mark.parametrize(
-    ("container", "free"),
-    [
-        ((), 1_000),
-        ((("700\n", "300\n"),), 400),
-        ((("5000\n", "300\n"),), 1_000),
-        ((("max\n", "300\n"),), 1_000),
-        ((("max\n", "300\n"), ("600\n", "100\n")), 500),
-        ((("200\n", "300\n"),), 0),
-        ((("9223372036854771712\n", "300\n"),), 1_000),
-    ],
-)
-def test_what_is_free_is_that_of_the_machine_within_the_containers_limit(
-    container: tuple[tuple[str, str], ...], free: int, monkeypatch: Patch, tmp_path: Path
-) -> None:
-    set_free(monkeypatch, 1_000, *container, root=tmp_path)
-    assert free_memory() == free
-
-
-def test_here_some_memory_is_free() -> None:
-    assert 0 < free_memory() <= psutil.virtual_memory().total
+def set_free(monkeypatch: Patch, size: int) -> None:
+    """So much is free on the machine."""
+    monkeypatch.setattr(memory, "free_memory", lambda: size)
 
 
 @pytest.fixture
@@ -88,22 +48,22 @@ def replaying(**options: Any) -> DQNExperimentConfiguration:
 
 @pytest.mark.parametrize("kind", ["uniform", "prioritised"])
 def test_a_replay_that_just_fits_is_taken_and_one_byte_less_is_refused(
-    kind: str, cart_pole: VectorEnvironment, monkeypatch: Patch, tmp_path: Path
+    kind: str, cart_pole: VectorEnvironment, monkeypatch: Patch
 ) -> None:
     config = replaying(kind=kind, n_step=3)
     buffer = PrioritizedReplayBuffer if kind == "prioritised" else ReplayBuffer
     needed = buffer.size_bytes(**replay_shape(config, cart_pole))
-    set_free(monkeypatch, needed, root=tmp_path)
+    set_free(monkeypatch, needed)
     require_replay_memory(config, cart_pole)
-    set_free(monkeypatch, 10 * needed, (str(needed - 1), "0"), root=tmp_path)
+    set_free(monkeypatch, needed - 1)
     with pytest.raises(ConfigurationError, match=r"^replay.capacity: 10,000 steps need "):
         require_replay_memory(config, cart_pole)
 
 
 def test_both_numbers_and_the_way_out_are_told(
-    cart_pole: VectorEnvironment, monkeypatch: Patch, tmp_path: Path
+    cart_pole: VectorEnvironment, monkeypatch: Patch
 ) -> None:
-    set_free(monkeypatch, 3 * 10**9, root=tmp_path)
+    set_free(monkeypatch, 3 * 10**9)
     config = DQNExperimentConfiguration(replay=ReplayOptions(capacity=10**9))
     needed = ReplayBuffer.size_bytes(**replay_shape(config, cart_pole)) / 1e9
     with pytest.raises(ConfigurationError) as caught:
@@ -154,11 +114,11 @@ def test_a_replay_that_never_holds_a_batch_is_refused_and_one_slot_more_learns(
 
 
 def test_rollouts_that_do_not_fit_are_refused_too(
-    cart_pole: VectorEnvironment, monkeypatch: Patch, tmp_path: Path
+    cart_pole: VectorEnvironment, monkeypatch: Patch
 ) -> None:
     config = PPOExperimentConfiguration(environment=CART_POLE)
     require_rollout_memory(config, cart_pole)
-    set_free(monkeypatch, 1_000, root=tmp_path)
+    set_free(monkeypatch, 1_000)
     with pytest.raises(ConfigurationError, match=r"^rollout.steps: .* lower rollout.steps or env"):
         require_rollout_memory(config, cart_pole)
 

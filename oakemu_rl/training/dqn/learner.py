@@ -37,7 +37,7 @@ class Learner:
     Args:
         context: the shared runtime context.
         learner_model: the model container, with its lock.
-        target_model: the target DQN model.
+        target_model: the target DQN model; takes the model's weights at once.
         replay_buffer: the experience replay buffer.
         optimizer: the optimizer of the model's parameters.
         lr_schedule: the learning rate over environment steps.
@@ -66,6 +66,7 @@ class Learner:
             else FlatParameters(learner_model.model)
         )
         self._target_weights = FlatParameters(target_model)
+        self._target_weights.copy_from(self._weights)
         self._replay = replay_buffer
         self._optimizer = optimizer
         self._lr_schedule = lr_schedule
@@ -157,9 +158,10 @@ class Learner:
     ) -> None:
         """Main loop: perform learning steps as they fall due, and let the policy act.
 
-        The policy notifies the tester on target updates and saves periodically; its final
-        checkpoint is written when the loop ends, because of `stop_event` or because all environment
-        steps of the run are taken and no update is due any more.
+        The policy notifies the tester on target updates and saves periodically, each at most once
+        an environment step and after all updates that fall due with it: no two checkpoints then
+        share a step. Its final checkpoint is written when the loop ends, because of `stop_event` or
+        because all environment steps of the run are taken and no update is due any more.
 
         `current_step` may itself take the next environment step: that is how one thread runs actor
         and learner in lockstep.
@@ -168,8 +170,12 @@ class Learner:
         while not stop_event.is_set():
             beat()
             env_steps = current_step()
-            while self._step_and_tell(env_steps, policy) and not stop_event.is_set():
+            target_updates = self.target_updates
+            while not stop_event.is_set() and self.step(env_steps):
                 beat()
+            if self.target_updates != target_updates:
+                policy.notify(env_steps=env_steps)
+            policy.save_if_due(env_steps=env_steps)
             if env_steps >= self._config.run.total_steps:
                 break
             if env_steps == last_step:
@@ -206,15 +212,6 @@ class Learner:
         self._count(update, env_steps)
         if self.iterations % REPORT_UPDATES == 0 and update.cause is SkipCause.NONE:
             self._report(update, env_steps=env_steps, learning_rate=learning_rate)
-        return True
-
-    def _step_and_tell(self, env_steps: int, policy: CheckpointPolicy) -> bool:
-        target_updates = self.target_updates
-        if not self.step(env_steps):
-            return False
-        if self.target_updates != target_updates:
-            policy.notify(env_steps=env_steps)
-        policy.save_if_due(env_steps=env_steps)
         return True
 
     def _update(self, batch: TransitionBatch, env_steps: int) -> DQNUpdate:

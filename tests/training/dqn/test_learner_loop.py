@@ -85,18 +85,33 @@ def test_a_run_without_enough_data_ends_too() -> None:
 
 def test_a_stop_ends_the_loop_between_two_updates_with_a_last_save() -> None:
     run = a_run(total_steps=1_000, optimisation={"target_update_every": 1})
-    save = run.notify
-
-    def notify(*, env_steps: int) -> None:
-        save(env_steps=env_steps)
-        if run.parts.learner.iterations == 3:
-            run.stop.set()
-
-    run.notify = notify  # type: ignore[method-assign]
+    weight = next(run.parts.model.model.action_head.parameters())
+    weight.register_hook(lambda _: run.stop.set() if run.parts.learner.iterations == 2 else None)
     run.env_steps = 500
     run.run()
     assert run.parts.learner.iterations == 3
-    assert run.calls == [*[("notify", 501)] * 3, ("save", 502)]
+    assert run.calls == [("notify", 501), ("save", 502)]
+
+
+def test_what_is_tested_and_saved_at_a_step_has_all_of_its_updates() -> None:
+    run = a_run(
+        total_steps=16,
+        every_steps=2,
+        optimisation={"steps_per_update": 0.25, "target_update_every": 3},
+    )
+    seen: list[tuple[int, int]] = []
+    save = run.save
+
+    def saving(env_steps: int) -> None:
+        seen.append((env_steps, run.parts.learner.iterations))
+        save(env_steps)
+
+    run.policy = CheckpointPolicy(save=saving, every_steps=2, tester=run)
+    run.run()
+    # The first updates come at step 9, four of them, and four with each step after it.
+    assert seen[-4:] == [(12, 16), (14, 24), (16, 32), (16, 32)]
+    told = [step for kind, step in run.calls if kind == "notify"]
+    assert told == sorted(set(told))
 
 
 def test_a_run_that_was_stopped_before_saves_and_learns_nothing() -> None:
