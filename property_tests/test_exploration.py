@@ -6,7 +6,7 @@ import torch
 from hypothesis import strategies as st
 
 from oakemu_rl.core import NoLegalActionError, epsilon_greedy_actions
-from oakemu_rl.core.exploration import epsilon_greedy_choices
+from oakemu_rl.core.exploration import epsilon_greedy_choices, legal_actions
 from property_tests.laws import Arguments, Function, Law, assert_raises
 from property_tests.mutants import law_tests
 from property_tests.references import legal_rows
@@ -77,7 +77,7 @@ def are_those_that_tensors_give(function: Function, arguments: Arguments) -> Non
         generator = torch.Generator().manual_seed(seed)
         draws = torch.rand(len(values), 1 + values.shape[1], generator=generator)
         chosen = function(
-            q_values=values.tolist(),
+            q_values=values.tolist,
             draws=draws.tolist(),
             legal=None if mask is None else numbers,
             epsilon=arguments["epsilon"],
@@ -91,9 +91,36 @@ def refuse_a_row_of_numbers_without_actions(function: Function, arguments: Argum
     legal = [*([0] for _ in values[:-1]), []]
 
     def call() -> None:
-        function(q_values=values, draws=draws, legal=legal, epsilon=arguments["epsilon"])
+        epsilon = arguments["epsilon"]
+        function(q_values=lambda: values, draws=draws, legal=legal, epsilon=epsilon)
 
     assert_raises(NoLegalActionError, f"environment {len(values) - 1}: none", call)
+
+
+def are_not_asked_for_values_that_do_not_matter(function: Function, arguments: Arguments) -> None:
+    rows, actions = arguments["q_values"].shape
+    draws = [[0.5] + [0.25] * actions] * rows
+    asked = []
+
+    def values() -> list[list[float]]:
+        asked.append(1)
+        return [[0.0] * actions] * rows
+
+    function(q_values=values, draws=draws, epsilon=arguments["epsilon"])
+    assert bool(asked) == (arguments["epsilon"] <= 0.5)
+
+
+def are_those_that_the_mask_allows(function: Function, arguments: Arguments) -> None:
+    mask = torch.tensor(legal_rows(arguments["q_values"], arguments["mask"]))
+    found = function(mask)
+    assert [sorted(row) for row in found] == found
+    assert [[place in row for place in range(mask.shape[1])] for row in found] == mask.tolist()
+
+
+def refuse_a_mask_that_allows_nothing(function: Function, arguments: Arguments) -> None:
+    mask = torch.tensor(legal_rows(arguments["q_values"], arguments["mask"]))
+    mask[-1] = False
+    assert_raises(NoLegalActionError, f"environment {len(mask) - 1}", lambda: function(mask))
 
 
 def _drawn(function: Function, arguments: Arguments, seed: int = 1) -> torch.Tensor:
@@ -128,8 +155,14 @@ LAWS = [
         refuse_a_row_without_actions,
     )
 ] + [
-    Law(function=epsilon_greedy_choices, arguments=choices(), check=check)
-    for check in (are_those_that_tensors_give, refuse_a_row_of_numbers_without_actions)
+    Law(function=function, arguments=choices(), check=check)
+    for function, check in (
+        (epsilon_greedy_choices, are_those_that_tensors_give),
+        (epsilon_greedy_choices, refuse_a_row_of_numbers_without_actions),
+        (epsilon_greedy_choices, are_not_asked_for_values_that_do_not_matter),
+        (legal_actions, are_those_that_the_mask_allows),
+        (legal_actions, refuse_a_mask_that_allows_nothing),
+    )
 ]
 
 test_the_law_holds, test_a_law_notices_the_mutant = law_tests(LAWS)

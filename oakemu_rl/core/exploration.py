@@ -4,12 +4,12 @@ Networks that explore by noise of their own are in `models`. Letters: B rows (en
 actions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-from oakemu_rl.core.checks import check_dimensions, check_floating, check_mask
+from oakemu_rl.core.checks import check_bool, check_dimensions, check_floating, check_mask
 from oakemu_rl.core.masks import NoLegalActionError, check_masks
 from oakemu_rl.core.number_checks import check_fraction
 
@@ -41,18 +41,23 @@ def epsilon_greedy_actions(
     """
     check_floating("q_values", q_values)
     check_dimensions("q_values", q_values, "BA")
+    if mask is not None:
+        check_mask("mask", mask, q_values.shape)
+        mask = mask.expand(q_values.shape)
     rows, actions = q_values.shape
-    legal = None if mask is None else _legal_actions(mask, q_values)
     draws = torch.rand(rows, 1 + actions, generator=generator, device=generator.device)
     chosen = epsilon_greedy_choices(
-        q_values=q_values.tolist(), draws=draws.tolist(), legal=legal, epsilon=epsilon
+        q_values=q_values.tolist,
+        draws=draws.tolist(),
+        legal=None if mask is None else legal_actions(mask),
+        epsilon=epsilon,
     )
     return torch.tensor(chosen, dtype=torch.int64, device=q_values.device)
 
 
 def epsilon_greedy_choices(
     *,
-    q_values: Sequence[Sequence[float]],
+    q_values: Callable[[], Sequence[Sequence[float]]],
     draws: Sequence[Sequence[float]],
     legal: Sequence[Sequence[int]] | None = None,
     epsilon: float,
@@ -63,7 +68,7 @@ def epsilon_greedy_choices(
     that tensors would.
 
     Args:
-        q_values: B rows of A values.
+        q_values: gives B rows of A values; it is not called where all actions are random.
         draws: B rows of 1 + A numbers, drawn uniformly from [0, 1): the first decides whether the
             action is a random one, which is then the legal one whose own number is greatest.
         legal: B rows of the numbers of legal actions, in order; None where all are.
@@ -74,24 +79,33 @@ def epsilon_greedy_choices(
     """
     check_fraction("epsilon", epsilon)
     if legal is None:
-        legal = [range(len(values)) for values in q_values]
+        legal = [range(len(draw) - 1) for draw in draws]
+    random = [draw[0] < epsilon for draw in draws]
+    scores = [draw[1:] for draw in draws] if all(random) else q_values()
     chosen: list[int] = []
-    for values, (chance, *scores), allowed in zip(q_values, draws, legal, strict=True):
+    for explores, draw, values, allowed in zip(random, draws, scores, legal, strict=True):
         if not allowed:
             raise NoLegalActionError(
-                f"environment {len(chosen)}: none of its {len(values)} actions is legal"
+                f"environment {len(chosen)}: none of its {len(draw) - 1} actions is legal"
             )
-        chosen.append(max(allowed, key=(scores if chance < epsilon else values).__getitem__))
+        chosen.append(max(allowed, key=(draw[1:] if explores else values).__getitem__))
     return chosen
 
 
-def _legal_actions(mask: Tensor, q_values: Tensor) -> Sequence[Sequence[int]]:
-    """The numbers of the actions that are legal in each row."""
-    check_mask("mask", mask, q_values.shape)
-    legal = [
-        [action for action, allowed in enumerate(row) if allowed]
-        for row in mask.expand(q_values.shape).tolist()
-    ]
+def legal_actions(mask: Tensor) -> list[list[int]]:
+    """The numbers of the actions that are legal in each row, in order.
+
+    Shapes:
+        mask [B, A] bool.
+
+    Raises:
+        TypeError: the dtype is wrong.
+        ValueError: the shape is wrong.
+        NoLegalActionError: a row allows no action.
+    """
+    check_bool("mask", mask)
+    check_dimensions("mask", mask, "BA")
+    legal = [[action for action, fits in enumerate(row) if fits] for row in mask.tolist()]
     if not all(legal):
         check_masks(mask)
     return legal

@@ -1,5 +1,6 @@
 """Wrong versions of exploring and of waiting for each other."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -84,6 +85,23 @@ def chosen_among_all_actions(*, legal: object = None, **arguments: Any) -> list[
 def chance_drawn_last(*, draws: list[list[float]], **arguments: Any) -> list[int]:
     turned = [[*row[1:], row[0]] for row in draws]
     return exploration.epsilon_greedy_choices(draws=turned, **arguments)
+
+
+@mutant_of(exploration.epsilon_greedy_choices)
+def values_asked_for_in_any_case(*, q_values: Callable[[], Any], **arguments: Any) -> list[int]:
+    values = q_values()
+    return exploration.epsilon_greedy_choices(q_values=lambda: values, **arguments)
+
+
+@mutant_of(exploration.legal_actions)
+def numbers_of_illegal_actions(mask: Tensor) -> list[list[int]]:
+    exploration.legal_actions(mask)
+    return exploration.legal_actions(~mask | mask.all(dim=1, keepdim=True))
+
+
+@mutant_of(exploration.legal_actions)
+def numbers_of_no_action_in_a_stuck_row(mask: Tensor) -> list[list[int]]:
+    return [[action for action, fits in enumerate(row) if fits] for row in mask.tolist()]
 
 
 @mutant_of(core.updates_due)

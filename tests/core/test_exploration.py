@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from oakemu_rl.core import NoLegalActionError, epsilon_greedy_actions
-from oakemu_rl.core.exploration import epsilon_greedy_choices
+from oakemu_rl.core.exploration import epsilon_greedy_choices, legal_actions
 
 Q_VALUES = torch.tensor([[1.0, 9.0, 3.0], [4.0, 4.0, 4.0]])
 MASK = torch.tensor([[True, False, True], [False, True, True]])
@@ -80,7 +80,7 @@ def test_a_row_without_legal_actions_is_refused_by_number() -> None:
 def test_plain_numbers_choose_the_greatest_value_or_the_greatest_draw() -> None:
     choose = partial(
         epsilon_greedy_choices,
-        q_values=[[1.0, 9.0, 3.0], [1.0, 9.0, 3.0]],
+        q_values=lambda: [[1.0, 9.0, 3.0], [1.0, 9.0, 3.0]],
         draws=[[0.5, 0.9, 0.1, 0.2], [0.2, 0.9, 0.1, 0.3]],
     )
     assert choose(epsilon=0.3) == [1, 0]
@@ -89,6 +89,30 @@ def test_plain_numbers_choose_the_greatest_value_or_the_greatest_draw() -> None:
         choose(epsilon=0.3, legal=[[0], []])
     with pytest.raises(ValueError, match="epsilon: expected a number from 0 to 1, got -1"):
         choose(epsilon=-1)
+
+
+def test_values_are_asked_for_only_where_an_action_is_not_random() -> None:
+    asked = []
+
+    def values() -> list[list[float]]:
+        asked.append(1)
+        return [[1.0, 2.0], [2.0, 1.0]]
+
+    choose = partial(epsilon_greedy_choices, q_values=values)
+    assert choose(draws=[[0.1, 0.4, 0.3], [0.1, 0.3, 0.4]], epsilon=0.2) == [0, 1]
+    assert asked == []
+    assert choose(draws=[[0.1, 0.4, 0.3], [0.3, 0.3, 0.4]], epsilon=0.2) == [0, 0]
+    assert asked == [1]
+
+
+def test_the_numbers_of_legal_actions() -> None:
+    assert legal_actions(MASK) == [[0, 2], [1, 2]]
+    with pytest.raises(NoLegalActionError, match="environment 1: its action mask allows none of 3"):
+        legal_actions(torch.tensor([[True, False, True], [False] * 3]))
+    with pytest.raises(ValueError, match=r"mask: expected shape \[B, A\]"):
+        legal_actions(MASK[0])
+    with pytest.raises(TypeError, match="mask: expected a bool tensor"):
+        legal_actions(MASK.float())
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from oakemu_rl.buffers.replay import ReplayBuffer, ReplayStep
 from oakemu_rl.config.dqn import DQNExperimentConfiguration
-from oakemu_rl.core.exploration import epsilon_greedy_actions, epsilon_greedy_choices
+from oakemu_rl.core.exploration import epsilon_greedy_choices, legal_actions
 from oakemu_rl.core.seeding import derive_seed
 from oakemu_rl.core.throttle import may_act
 from oakemu_rl.envs.spaces import Array
@@ -63,7 +64,6 @@ class DQNActor:
         self._updates = updates
         self._masker = action_masker
         self._quick_forward = quick_forward(model, rows=environments.count)
-        self._draws = torch.empty(environments.count, 1 + environments.action_spec.count)
         self._progress = ActorProgress(context)
         self._moving = threading.Lock()
         self._version: int | None = None
@@ -73,6 +73,9 @@ class DQNActor:
             derive_seed(context.seed, "actor")
         )
         self.noise = torch.Generator().manual_seed(derive_seed(context.seed, "actor's noise"))
+        self._draws = torch.empty(
+            environments.count, 1 + environments.action_spec.count, device=context.device
+        )
 
     @property
     def env_steps(self) -> int:
@@ -173,22 +176,22 @@ class DQNActor:
             self._version = self._learner_model.refresh(self._model, known=self._version)
         if self._model.is_noisy:
             self._model.resample_noise(self.noise)
-        if self._quick_forward is None or mask is not None:
-            return self._actions_by_tensors(epsilon, mask)
-        values = self._quick_forward(self._environments.observations)
         draws = self._draws.uniform_(generator=self.generator)
         chosen = epsilon_greedy_choices(
-            q_values=values.tolist(), draws=draws.tolist(), epsilon=epsilon
+            q_values=partial(self._q_values, mask),
+            draws=draws.tolist(),
+            legal=None if mask is None else legal_actions(mask),
+            epsilon=epsilon,
         )
         return np.array(chosen)
 
-    @torch.inference_mode()
-    def _actions_by_tensors(self, epsilon: float, mask: Tensor | None) -> Array:
+    def _q_values(self, mask: Tensor | None) -> list[list[float]]:
+        observations = self._environments.observations
+        if self._quick_forward is not None:
+            quick: list[list[float]] = self._quick_forward(observations).tolist()
+            return quick
         device = self._context.device
-        mask = mask_batch(mask, device)
-        values = self._model(observation_batch(self._environments.observations, device), mask)
-        actions = epsilon_greedy_actions(
-            q_values=values, mask=mask, epsilon=epsilon, generator=self.generator
-        )
-        chosen: Array = actions.cpu().numpy()
-        return chosen
+        with torch.inference_mode():
+            values = self._model(observation_batch(observations, device), mask_batch(mask, device))
+            q_values: list[list[float]] = values.tolist()
+            return q_values
