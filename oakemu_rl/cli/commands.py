@@ -30,10 +30,10 @@ Switch = FlagCreatePairsOff[bool]
 class Train:
     """Train an agent.
 
-    Every setting is a flag, by its dotted path: --loss.clip-range 0.1 or --loss.clip-range=0.1.
+    Every setting is a flag, by its dotted path: --run.device cpu or --run.device=cpu.
     A value is written as in TOML (true, [64, 64], {kind = "linear", ...}); a bare word is a string.
-    `oakemu-rl config show WHAT` prints all settings and their values. Of two sources the later one
-    wins: defaults, the preset of WHAT, --config, flags.
+    `oakemu-rl config show WHAT --algo ALGO` prints all settings of an algorithm and their values.
+    Of two sources the later one wins: defaults, the preset of WHAT, --config, flags.
     """
 
     what: What
