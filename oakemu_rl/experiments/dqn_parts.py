@@ -29,12 +29,11 @@ from oakemu_rl.runtime.supervision import Supervisor
 from oakemu_rl.training.action_masker import ActionMasker
 from oakemu_rl.training.dqn.actor import DQNActor
 from oakemu_rl.training.dqn.learner import Learner
+from oakemu_rl.training.progress import SETTLE_SECONDS
 from oakemu_rl.training.shaping import RewardShaper, RewardShapingPipeline, reward_shaping
 
 MOST_FLAT_WEIGHTS = 100_000
 """Weights of a network up to which it pays to lay them out as one tensor."""
-SETTLE_SECONDS = 1.0
-"""How long an actor is waited for before the last checkpoint: for its step in the environment."""
 
 
 @attrs.frozen(kw_only=True, eq=False)

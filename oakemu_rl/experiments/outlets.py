@@ -17,11 +17,10 @@ from oakemu_rl.metrics.tensorboard import TensorBoardWriter
 
 @attrs.frozen(kw_only=True, eq=False)
 class Outlets:
-    """The metrics' writers as one, the event log, and the console for what is told in words."""
+    """The metrics' writers as one, and the event log."""
 
     metrics: CombinedWriter
     events: EventLog
-    console: Console
     event_file: EventFile
 
     def close(self) -> None:
@@ -75,6 +74,5 @@ def open_outlets(
     return Outlets(
         metrics=CombinedWriter(writers),
         events=WarningsAloud(events, console),
-        console=console,
         event_file=events,
     )

@@ -10,6 +10,9 @@ from oakemu_rl.metrics import names
 from oakemu_rl.metrics.window import EpisodeWindow
 from oakemu_rl.runtime.context import RuntimeContext
 
+SETTLE_SECONDS = 1.0
+"""How long an actor is waited for before the last checkpoint: for its step in the environment."""
+
 
 class ActorProgress:
     """Environment steps, the most recent episodes, and the time since the first step."""

@@ -28,6 +28,7 @@ from oakemu_rl.training.progress import ActorProgress
 REPORT_STEPS = 500
 """Environment steps from one report to the next."""
 POLL_SECONDS = 0.002
+"""From one look at a learner that is behind to the next."""
 
 
 class DQNActor:

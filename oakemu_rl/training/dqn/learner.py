@@ -29,6 +29,7 @@ from oakemu_rl.training.update_ledger import UpdateLedger
 REPORT_UPDATES = 100
 """Updates from one report to the next."""
 POLL_SECONDS = 0.0005
+"""From one look for new steps to the next, where no update is due."""
 
 
 class Learner:

@@ -24,10 +24,8 @@ from oakemu_rl.runtime.model import ThreadSafeModel
 from oakemu_rl.runtime.supervision import beat
 from oakemu_rl.training.ppo.minibatch_update import PPOMinibatchUpdater
 from oakemu_rl.training.ppo.update_plan import CalibrateValues, PlannedUpdate, UpdatePlan
+from oakemu_rl.training.progress import SETTLE_SECONDS
 from oakemu_rl.training.update_ledger import UpdateLedger
-
-SETTLE_SECONDS = 1.0
-"""How long an actor is waited for before the last checkpoint: for its step in the environment."""
 
 
 class PPOLearner:
