@@ -54,8 +54,7 @@ class InProcessEnvironments(VectorEnv[Any, Any, Any]):
         """Take one action in each environment."""
         rewards, terminations, truncations = self._rewards, self._terminations, self._truncations
         infos: dict[str, Any] = {}
-        # Plain numbers: environments check those in a fraction of the time.
-        for row, (env, action) in enumerate(zip(self.envs, actions.tolist(), strict=True)):
+        for row, (env, action) in enumerate(zip(self.envs, actions, strict=True)):
             self._latest[row], reward, terminations[row], truncations[row], info = env.step(action)
             # A part of one, since some environments give their reward as an array of one.
             rewards[row : row + 1] = reward

@@ -76,7 +76,6 @@ class DQNParts:
                     "target": copies(module_state(self.target_model)),
                     "optimizer": copies(moments),
                     "generators": {
-                        "actor": generator_state(self.actor.generator),
                         "actor_noise": generator_state(self.actor.noise),
                         "learner_noise": generator_state(self.learner.noise),
                     },
@@ -85,6 +84,7 @@ class DQNParts:
                     "learner": attrs.asdict(self.learner.runtime_state),
                     "optimizer": groups,
                     "scaler": scaler_state(self.learner.scaler),
+                    "actor_generator": self.actor.generator.bit_generator.state,
                     "replay_generator": self.learner.generator.bit_generator.state,
                     "shaping": {} if self.shaping is None else self.shaping.state(),
                 },

@@ -145,6 +145,7 @@ class Trunk(nn.Module):
             for name, entry in observation_specs(spec).items()
         )
         self.feature_size = sum(encoder.feature_size for encoder in self._encoders())
+        self._keeps_statistics = any(each.normalizer is not None for each in self._encoders())
         # Called without the module's own way to a call: small networks notice it.
         self._forwards = [(encoder.name, encoder.forward) for encoder in self._encoders()]
 
@@ -156,7 +157,7 @@ class Trunk(nn.Module):
     @property
     def keeps_statistics(self) -> bool:
         """Whether there is a normaliser to tell of observations."""
-        return any(encoder.normalizer is not None for encoder in self._encoders())
+        return self._keeps_statistics
 
     def update_statistics(self, observations: Observations) -> None:
         """Let the normalisers take in a batch of observations."""

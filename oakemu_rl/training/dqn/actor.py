@@ -70,13 +70,8 @@ class DQNActor:
         self._version: int | None = None
         self._written: ReplayBuffer | None = None
         self._recorded = np.zeros(environments.count, dtype=np.bool_)
-        self.generator = torch.Generator(context.device).manual_seed(
-            derive_seed(context.seed, "actor")
-        )
+        self.generator = np.random.default_rng(derive_seed(context.seed, "actor"))
         self.noise = torch.Generator().manual_seed(derive_seed(context.seed, "actor's noise"))
-        self._draws = torch.empty(
-            environments.count, 1 + environments.action_spec.count, device=context.device
-        )
 
     @property
     def env_steps(self) -> int:
@@ -177,7 +172,7 @@ class DQNActor:
             self._version = self._learner_model.refresh(self._model, known=self._version)
         if self._model.is_noisy:
             self._model.resample_noise(self.noise)
-        draws = self._draws.uniform_(generator=self.generator)
+        draws = self.generator.random((count, 1 + self._environments.action_spec.count))
         chosen = epsilon_greedy_choices(
             q_values=partial(self._q_values, mask),
             draws=draws.tolist(),
