@@ -15,6 +15,8 @@ from oakemu_rl.buffers.layout import Array, Integers, Slots
 from oakemu_rl.buffers.sum_tree import SumTree
 from oakemu_rl.core.number_checks import check_fraction, check_positive
 
+LARGEST_ERROR = float(np.finfo(np.float32).max)
+
 
 class Draw(NamedTuple):
     """The slots of B items, with the probabilities that they had; None where all had the same."""
@@ -29,7 +31,7 @@ class PriorityUpdate:
     """What became of new priorities.
 
     `skipped` came for items that have been overwritten since they were sampled; of the others,
-    those `refused` were made of errors that are not finite.
+    those `refused` were made of errors that are no finite numbers of float32.
     """
 
     applied: int
@@ -112,8 +114,9 @@ class PrioritisedChoice:
     def update(self, slots: Integers, serials: Integers, td_errors: Array) -> PriorityUpdate:
         # As in core.prioritisation, without torch, whose overhead would be half of the update.
         weights = (np.abs(td_errors, dtype=np.float64) + self._epsilon) ** self._alpha
-        present = self._lanes.serials[slots] == serials
-        good = present & np.isfinite(td_errors)
+        present = (self._lanes.serials[slots] == serials) & self._lanes.sampleable[slots]
+        # NaN fails this too; beyond float32 the sum of all weights could overflow.
+        good = present & (np.abs(td_errors) <= LARGEST_ERROR)
         applied = int(np.count_nonzero(good))
         if applied < len(slots):
             slots, weights = slots[good], weights[good]

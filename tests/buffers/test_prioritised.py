@@ -49,6 +49,23 @@ def test_an_update_for_an_item_whose_slot_waits_for_its_action_is_skipped() -> N
     assert weights(replay)[0] == 0.0
 
 
+def test_an_update_for_a_slot_that_never_held_an_item_is_skipped() -> None:
+    replay = prioritised_of(8)
+    play(replay, [0, 1])
+    result = replay.update_priorities(np.array([6]), np.array([0]), np.array([1e6], np.float32))
+    assert result == PriorityUpdate(applied=0, skipped=1, refused=0)
+    assert weights(replay)[6] == 0.0
+
+
+def test_an_error_so_large_that_weights_could_not_be_summed_is_refused() -> None:
+    replay = prioritised_of(8, alpha=1.0)
+    play(replay, [0, 1])
+    serials = replay._lanes.serials[:2].copy()
+    result = replay.update_priorities(np.arange(2), serials, np.array([1.7e308, 2.0]))
+    assert result == PriorityUpdate(applied=1, skipped=0, refused=1)
+    assert math.isfinite(replay._prioritised.tree.total)
+
+
 def test_the_exponent_is_applied_once() -> None:
     replay = prioritised_of(8, alpha=0.5)
     play(replay, [0, 1])
