@@ -82,13 +82,13 @@ class InProcessEnvironments(VectorEnv[Any, Any, Any]):
         """The latest observations as one batch; Gymnasium's way to it would take half as long as
         the step of a cheap environment, so it is left to what is not in order as it is."""
         batch = self._batch
-        if not isinstance(batch, np.ndarray) or not all(
-            isinstance(latest, np.ndarray)
-            and latest.shape == batch.shape[1:]
-            and latest.dtype == batch.dtype
-            for latest in self._latest
-        ):
-            return concatenate(self.single_observation_space, self._latest, batch)
         for row, latest in enumerate(self._latest):
+            if not (
+                isinstance(batch, np.ndarray)
+                and isinstance(latest, np.ndarray)
+                and latest.shape == batch.shape[1:]
+                and latest.dtype == batch.dtype
+            ):
+                return concatenate(self.single_observation_space, self._latest, batch)
             batch[row] = latest
         return batch

@@ -59,7 +59,7 @@ def test_an_update_for_a_slot_that_never_held_an_item_is_skipped() -> None:
 
 def test_an_error_so_large_that_weights_could_not_be_summed_is_refused() -> None:
     replay = prioritised_of(8, alpha=1.0)
-    play(replay, [0, 1])
+    play(replay, [0, 1, 2])
     serials = replay._lanes.serials[:2].copy()
     result = replay.update_priorities(np.arange(2), serials, np.array([1.7e308, 2.0]))
     assert result == PriorityUpdate(applied=1, skipped=0, refused=1)

@@ -116,18 +116,18 @@ class DQNActor:
 
     def step(self) -> None:
         """Take one step in each environment and write it down."""
-        environments = self._environments
-        if not self._progress.begun:
-            self._progress.begin(environments)
+        environments, progress = self._environments, self._progress
+        if not progress.begun:
+            progress.begin(environments)
             self._recorded[:] = True
             self._written = self._replay()
             self._begin(self._written, None)
         replay = self._buffer()
-        before = self.env_steps
+        before = progress.env_steps
         epsilon = self._config.exploration.epsilon.value(before)
         actions = self._actions(epsilon)
         result = environments.step(actions)
-        self._progress.count(result)
+        progress.count(result)
         replay.add(
             ReplayStep(
                 actions=actions,
@@ -143,8 +143,9 @@ class DQNActor:
         if True in result.began.tolist():
             self._recorded |= result.began
             self._begin(replay, result.began)
-        if self.finished or before // REPORT_STEPS != self.env_steps // REPORT_STEPS:
-            self._progress.report(
+        after = progress.env_steps
+        if before // REPORT_STEPS != after // REPORT_STEPS or self.finished:
+            progress.report(
                 {names.EXPLORATION_RATE: epsilon, names.REPLAY_SIZE: float(len(replay))}
             )
 
